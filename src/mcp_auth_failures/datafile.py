@@ -1,0 +1,109 @@
+"""Files that people write for us: read within bounds, and what is wrong with one: located, and all of it at once."""
+
+import os
+import stat
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from mcp_auth_failures.text import placeholders
+
+__all__ = ["MAX_BYTES", "DataError", "Fault", "decode", "missing_detail", "one_of", "placeholder_fault", "read_bytes"]
+
+MAX_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a file: where it is, and what was found and expected there.
+
+    ``line`` and ``column`` count from 1 and are ``None`` where a fault has no place; ``path`` is the way through
+    the data, such as ``reasons.expired.action``, or empty.
+    """
+
+    file: str
+    line: int | None
+    column: int | None
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return ": ".join(part for part in (place, self.path, self.message) if part)
+
+
+class DataError(ValueError):
+    """A file, a setting or an argument that cannot be used. ``faults`` holds everything found, in the file's order."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(map(str, self.faults)))
+
+    def __reduce__(self) -> tuple[type["DataError"], tuple[tuple[Fault, ...]]]:
+        return type(self), (self.faults,)
+
+
+def one_of(found: str, allowed: Collection[str]) -> str:
+    """Say that a name is none of the known ones, and which of them it comes nearest to."""
+    import difflib  # only a fault needs it
+
+    near = difflib.get_close_matches(found[:80], allowed, n=1) or [
+        name for name in allowed if name.casefold() == found.casefold()
+    ]
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"{found[:80]!r} is not one of {', '.join(allowed)}{hint}"
+
+
+def placeholder_fault(text: str, allowed: Collection[str]) -> str | None:
+    """Say which placeholder a text may not have, or which brace is none, or ``None`` if all is well."""
+    try:
+        unknown = placeholders(text) - set(allowed)
+    except ValueError as error:
+        return str(error)
+    if not unknown:
+        return None
+    name = min(unknown)
+    return f"the placeholder {one_of(name, allowed)}" if allowed else f"{name!r} is a placeholder where none is allowed"
+
+
+def missing_detail(names: Collection[str], given: Collection[str]) -> str | None:
+    """Say which placeholder of a text has no value, and how to give it one, or ``None`` if all have."""
+    for name in sorted(set(names) - set(given) - {"scope"}):  # a refusal brings its scopes itself
+        return f"uses {{{name}}}, which has no value: give Wording({name}=…) or MCP_AUTH_FAILURES_{name.upper()}"
+    return None
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Read a regular file of at most ``MAX_BYTES``. Raises :class:`DataError` for whatever stands in the way.
+
+    A FIFO would block for ever and ``/dev/zero`` never ends, so that neither is opened.
+    """
+    file = os.fspath(path)
+    try:
+        mode = os.stat(file).st_mode
+        if not stat.S_ISREG(mode):
+            kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
+            raise DataError([Fault(file, None, None, "", f"cannot be read: it is {kind}")])
+        with open(file, "rb", opener=_open_without_waiting) as opened:
+            data = opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise DataError([Fault(file, None, None, "", f"cannot be read: {error.strerror}")]) from None
+    except ValueError as error:  # a NUL in the name
+        raise DataError([Fault(repr(file), None, None, "", f"cannot be read: {error}")]) from None
+    if len(data) > MAX_BYTES:
+        raise DataError([Fault(file, None, None, "", f"is larger than {MAX_BYTES:,} bytes")])
+    return data
+
+
+def _open_without_waiting(file: str, flags: int) -> int:
+    # a FIFO may have taken the file's place since it was looked at; Windows has neither FIFOs nor the flag
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def decode(data: bytes, file: str) -> str:
+    """Decode UTF-8, dropping one byte order mark. Raises :class:`DataError` with the place of the first bad byte."""
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise DataError([Fault(file, line, None, "", f"is not UTF-8: {found}")]) from None
