@@ -1,0 +1,84 @@
+"""Why verified claims do not suffice: claims in, a reason or ``None`` out. Pure, for any JWT library."""
+
+import math
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Literal, TypeGuard
+
+__all__ = ["diagnose"]
+
+Diagnosis = Literal["unverified", "expired", "incomplete", "insufficient_scope"]
+
+
+def diagnose(
+    claims: Mapping[str, object],
+    *,
+    issuer: str | Collection[str],
+    audience: str | Collection[str],
+    required_scopes: Collection[str] = (),
+    identity: Collection[str] = ("sub", "client_id", "azp"),
+    require_exp: bool = True,
+    leeway: float = 0,
+    now: float | Callable[[], float] | None = None,
+) -> Diagnosis | None:
+    """Say which reason refuses these claims, or ``None`` if none does.
+
+    Give it claims whose *signature is verified* and whose expiry and audience are *not judged yet*: a library that
+    checks ``exp`` first and raises would tell "expired" of a token that was never meant for this server.
+
+    The first that applies wins: ``unverified`` (issuer, audience, ``nbf``, no ``exp`` where one is required, a
+    malformed claim), ``expired`` (fine until its ``exp`` passed), ``incomplete`` (no usable identity),
+    ``insufficient_scope``.
+
+    :param claims: RFC 7519 claims: ``aud`` a string or a list; scopes in ``scope`` (RFC 8693 §4.2, a string or a list)
+        or ``scp``.
+    :param issuer: the accepted issuer or issuers (``iss``), compared exactly.
+    :param audience: this server's identifier or identifiers; one of them must be in ``aud``.
+    :param required_scopes: all of them must be granted.
+    :param identity: the claims of which at least one must be a non-empty string.
+    :param require_exp: whether a token without ``exp`` is refused.
+    :param leeway: seconds of clock skew allowed, for ``exp`` and ``nbf``.
+    :param now: seconds since the epoch, or a clock that returns them; the system's clock by default.
+
+    Never raises, whatever the claims hold.
+    """
+    if not isinstance(claims, Mapping):
+        return "unverified"
+    moment = now() if callable(now) else time.time() if now is None else now
+    expiry, start = claims.get("exp"), claims.get("nbf")
+    verified = (
+        _matches(claims.get("iss"), issuer, several=False)
+        and _matches(claims.get("aud"), audience, several=True)
+        and (_is_date(expiry) or (expiry is None and not require_exp))
+        and (start is None or (_is_date(start) and start <= moment + leeway))
+    )
+    granted = _scopes(claims)
+    if not verified or granted is None:
+        return "unverified"
+    if _is_date(expiry) and expiry <= moment - leeway:
+        return "expired"
+    if not any(isinstance(name := claims.get(claim), str) and name.strip() for claim in identity):
+        return "incomplete"
+    if not granted.issuperset(required_scopes):
+        return "insufficient_scope"
+    return None
+
+
+def _matches(claim: object, accepted: str | Collection[str], *, several: bool) -> bool:
+    wanted = {accepted} if isinstance(accepted, str) else set(accepted)
+    values = claim if several and isinstance(claim, list | tuple) else [claim]
+    return all(isinstance(value, str) for value in values) and not wanted.isdisjoint(values)
+
+
+def _is_date(claim: object) -> TypeGuard[int | float]:
+    """RFC 7519 §2, NumericDate: a JSON number."""
+    return isinstance(claim, int | float) and not isinstance(claim, bool) and math.isfinite(claim)
+
+
+def _scopes(claims: Mapping[str, object]) -> frozenset[str] | None:
+    """The granted scopes, or ``None`` where the claim is malformed."""
+    claim = claims["scope"] if claims.get("scope") is not None else claims.get("scp")
+    values = claim.split(" ") if isinstance(claim, str) else [] if claim is None else claim
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        return None
+    return frozenset(values)
