@@ -1,0 +1,229 @@
+"""The translator's tools: the template out of the YAML, and into every ``.po`` without losing anything.
+
+Files are written the way ``msgcat --no-wrap`` writes them, so that gettext's tools, Poedit, Weblate and Babel leave
+them as they are, and a change of one sentence is a change of one line.
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from babel.core import Locale
+from babel.messages.catalog import Catalog as PoCatalog
+from babel.messages.catalog import Message
+from babel.messages.plurals import get_plural
+from babel.messages.pofile import denormalize, write_po
+
+from mcp_auth_failures.catalog import SHIPPED, Catalog, read_catalog
+from mcp_auth_failures.datafile import DataError, Fault, decode
+from mcp_auth_failures.rules import FOR_TRANSLATORS, Text, findings
+from mcp_auth_failures.translations import DOMAIN, installed, parse_po
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+__all__ = ["Status", "check", "check_file", "extract", "extract_messages", "new", "status", "update"]
+
+_NO_WRAP = 1 << 31  # Babel takes 0 for "no wrapping" of texts, but wraps comments then, and breaks `#| msgid` by it
+
+
+class Translatable(NamedTuple):
+    """A text to translate: the path that is its context, the English, a note, and where it stands in the YAML."""
+
+    context: str
+    english: str
+    note: str
+    line: int
+
+
+def translatables(catalog: Catalog) -> Iterator[Translatable]:
+    """Every text of a catalog that is translated, in the file's order."""
+    for reason, entry in catalog.reasons.items():
+        yield Translatable(f"reasons.{reason}.message", entry.failure.message, entry.note, entry.line)
+
+
+def extract_messages(
+    fileobj: IO[bytes], keywords: object, comment_tags: object, options: object
+) -> Iterator[tuple[int, str, tuple[str, str], list[str]]]:
+    """Babel's extractor ``mcp_auth_failures``, for ``pybabel extract``."""
+    catalog = read_catalog(Path(fileobj.name), fileobj.read())
+    for text in translatables(catalog):
+        yield text.line, "pgettext", (text.context, text.english), [text.note]
+
+
+_HEADER = """\
+# {title}
+#
+msgid ""
+msgstr ""
+"Project-Id-Version: mcp-auth-failures\\n"
+"Report-Msgid-Bugs-To: \\n"
+"PO-Revision-Date: {revised}\\n"
+"Last-Translator: {translator}\\n"
+"Language-Team: {team}\\n"
+"Language: {locale}\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"""
+
+
+def extract(catalog: Catalog = SHIPPED) -> bytes:
+    """The template, ``mcp_auth_failures.pot``: every text of the catalog, with its note and its place."""
+    header = _HEADER.format(
+        title="Messages of mcp-auth-failures, the template for translations.",
+        revised="YEAR-MO-DA HO:MI+ZONE",
+        translator="FULL NAME <EMAIL@ADDRESS>",
+        team="LANGUAGE <LL@li.org>",
+        locale="",
+    )
+    return _write(header, [_entry(text, None) for text in translatables(catalog)])
+
+
+def new(locale: str, now: datetime, catalog: Catalog = SHIPPED) -> bytes:
+    """An empty ``.po`` for a locale, as its folder is named (``pt_BR``)."""
+    known = Locale.parse(locale)
+    header = _HEADER.format(
+        title=f"{known.english_name} messages of mcp-auth-failures.",
+        revised=f"{now:%Y-%m-%d %H:%M%z}",
+        translator="FULL NAME <EMAIL@ADDRESS>",
+        team=known.english_name,
+        locale=locale,
+    )
+    return _write(header + f'"Plural-Forms: {get_plural(known).plural_forms}\\n"\n', _merged({}, catalog))
+
+
+def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
+    """Merge the catalog's texts into a ``.po``, and lose nothing of it.
+
+    A text whose English changed stays, marked fuzzy, with the previous English beside it; one that is gone becomes
+    obsolete, and comes back when its text does. The header and all comments stay as they are. Doing it twice changes
+    nothing. Raises :class:`DataError` for a file that cannot be read.
+    """
+    po = parse_po(data, file)
+    known = {message.context: message for message in (*po.obsolete, *po.entries) if message.context}
+    header = re.match(r'(?:#.*\n)*msgid ""\nmsgstr .*\n(?:".*\n)*', decode(data, file).replace("\r\n", "\n") + "\n")
+    if not header:
+        raise DataError([Fault(file, 1, None, "", "does not begin with a header: an entry whose msgid is empty")])
+    entries = _merged(known, catalog)
+    current = {message.context for message in entries}
+    return _write(header[0], entries, [message for context, message in known.items() if context not in current])
+
+
+def _merged(known: dict[str, Message], catalog: Catalog) -> list[Message]:
+    return [_entry(text, known.get(text.context)) for text in translatables(catalog)]
+
+
+def _entry(text: Translatable, was: Message | None) -> Message:
+    comments, previous = _comments(was) if was else ([], None)
+    flags = set(was.flags) if was else set()
+    if was and was.string:
+        if was.id != text.english:
+            flags.add("fuzzy")
+            previous = previous or str(was.id)
+        elif previous == text.english:
+            flags.discard("fuzzy")  # the English is again what was translated
+    return Message(
+        text.english,
+        was.string if was else "",
+        locations=[("catalog/failures.yaml", text.line)],
+        flags=flags,
+        auto_comments=[text.note],
+        user_comments=comments,
+        previous_id=previous if previous and "fuzzy" in flags else (),
+        context=text.context,
+    )
+
+
+def _comments(message: Message) -> tuple[list[str], str | None]:
+    """A translator's comments, and the previous English, which Babel reads as one of them (``| msgid "…"``)."""
+    comments = [comment for comment in message.user_comments if not comment.startswith("|")]
+    previous = [comment[1:].strip() for comment in message.user_comments if comment.startswith("|")]
+    text = "\n".join(previous).partition("msgid ")[2]
+    return comments, denormalize(text) if text else None
+
+
+def _write(header: str, entries: Iterable[Message], obsolete: Iterable[Message] = ()) -> bytes:
+    po = PoCatalog(charset="utf-8")
+    for message in entries:
+        po[message.id] = message
+    for message in obsolete:
+        po.obsolete[str(message.context)] = message
+    body = io.BytesIO()
+    write_po(body, po, width=_NO_WRAP, omit_header=True, include_previous=True)
+    return f"{header.rstrip()}\n\n{body.getvalue().decode().strip()}\n".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a language is: numbers of texts, and how many findings :func:`check` has on those that are there."""
+
+    language: str
+    name: str
+    english_name: str
+    complete: int
+    fuzzy: int
+    missing: int
+    faulty: int
+
+
+def status(folder: Path, catalog: Catalog = SHIPPED) -> Iterator[Status]:
+    """How far each language of a gettext folder is."""
+    texts = {text.context: text.english for text in translatables(catalog)}
+    for language, file in installed(folder)[0].items():
+        locale = Locale.parse(language, sep="-")
+        complete = fuzzy = 0
+        try:
+            for message in parse_po(file.read_bytes(), str(file)).entries:
+                if message.string and texts.get(str(message.context)) == message.id:
+                    fuzzy += message.fuzzy
+                    complete += not message.fuzzy
+        except DataError:
+            pass  # check() says what is wrong with it
+        yield Status(
+            language,
+            locale.get_display_name() or language,
+            locale.english_name or language,
+            complete,
+            fuzzy,
+            len(texts) - complete - fuzzy,
+            sum(1 for _ in check_file(file, language, catalog)),
+        )
+
+
+def check(folder: Path, catalog: Catalog = SHIPPED) -> Iterator[Fault]:
+    """Everything that is wrong or odd in a gettext folder of ours: a stale template, gaps, and what the rules find."""
+    template = folder / f"{DOMAIN}.pot"
+    if not template.is_file() or template.read_bytes() != extract(catalog):
+        yield Fault(str(template), None, None, "", "is not what the catalog says now; run `translations update`")
+    files, faults = installed(folder)
+    yield from faults
+    for language, file in files.items():
+        yield from check_file(file, language, catalog)
+
+
+def check_file(file: "Path | Traversable", language: str, catalog: Catalog = SHIPPED) -> Iterator[Fault]:
+    """What is wrong or odd in one ``.po``."""
+    try:
+        entries = {message.context: message for message in parse_po(file.read_bytes(), str(file)).entries}
+    except DataError as error:
+        yield from error.faults
+        return
+    for reason, entry in catalog.reasons.items():
+        context = f"reasons.{reason}.message"
+        message = entries.get(context)
+        line = message.lineno if message else None
+        english = entry.failure.message
+        if message is None or not message.string:
+            yield Fault(str(file), line, None, context, "is not translated")
+        elif message.fuzzy:
+            yield Fault(str(file), line, None, context, "is fuzzy: look whether it still says what the English says")
+        elif message.id != english:
+            yield Fault(str(file), line, None, context, "is of an older English; run `translations update`")
+        else:
+            for finding in findings(Text(str(message.string), language, entry, english), FOR_TRANSLATORS):
+                yield Fault(str(file), line, None, context, finding)
