@@ -1,0 +1,194 @@
+"""The operator's YAML: reading, checking, reloading. What is current here is the only state in the library."""
+
+import logging
+import os
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import yaml
+
+from mcp_auth_failures.catalog import Catalog
+from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault, read_bytes
+from mcp_auth_failures.document import Document, join
+from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.text import Sentence, split
+
+__all__ = ["CHECK_SECONDS", "OverrideFile", "OverrideFiles", "read_override"]
+
+CHECK_SECONDS = 2.0
+"""How long a running server goes without looking at its files."""
+
+_log = logging.getLogger("mcp_auth_failures")
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideFile:
+    """One override file as it was read: per reason one text for every language, or one per language."""
+
+    everywhere: Mapping[str, Sentence]
+    by_language: Mapping[str, Mapping[str, Sentence]]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The BCP 47 tags that any reason has a text of its own for."""
+        return tuple(self.by_language)
+
+    @property
+    def has_scope(self) -> bool:
+        """Whether any text names the scopes of a refusal."""
+        return any(
+            "scope" in text.names for texts in (self.everywhere, *self.by_language.values()) for text in texts.values()
+        )
+
+    def sentence(self, reason: str, language: str) -> Sentence | None:
+        """The text of this file for a reason in exactly this language."""
+        return self.everywhere.get(reason) or self.by_language.get(language, {}).get(reason)
+
+
+def read_override(path: str, catalog: Catalog, details: Collection[str]) -> OverrideFile:
+    """Read and check an override file; ``details`` names the placeholders that have a value.
+
+    An empty file, or one of comments alone, overrides nothing. Raises :class:`DataError` with every fault.
+    """
+    return parse_override(read_bytes(path), path, catalog, details)
+
+
+def parse_override(data: bytes, file: str, catalog: Catalog, details: Collection[str]) -> OverrideFile:
+    """As :func:`read_override`, from the file's bytes."""
+    document = Document.parse(data, file)
+    everywhere: dict[str, Sentence] = {}
+    by_language: dict[str, dict[str, Sentence]] = {}
+    if document.root is None:
+        return OverrideFile(everywhere, by_language)
+    fields = ("version", "messages")
+    top = document.mapping(document.root, "", known=fields, required=fields)
+    if "version" in top:
+        document.choice(top["version"], "version", ("1",))
+
+    def sentence(node: yaml.Node, path: str, reason: str, language: str | None) -> Sentence | None:
+        text = document.text(node, path)
+        if text is None:
+            return None
+        if fault := placeholder_fault(text, catalog[reason].placeholders):
+            document.fault(node, path, fault)
+            return None
+        parts = tuple(split(text))
+        if fault := missing_detail(parts[1::2], details):
+            document.fault(node, path, fault)
+        return Sentence(parts, language, f"{file}:{node.start_mark.line + 1}")
+
+    for reason, node in document.mapping(top.get("messages"), "messages", known=catalog.reasons).items():
+        path = join("messages", reason)
+        if not isinstance(node, yaml.MappingNode):
+            if said := sentence(node, path, reason, None):
+                everywhere[reason] = said
+            continue
+        for written, text_node in document.mapping(node, path).items():
+            text_path = join(path, written)
+            try:
+                language = canonical(written)
+            except ValueError as error:
+                document.fault(text_node, text_path, str(error))
+                continue
+            if reason in by_language.get(language, {}):
+                document.fault(text_node, text_path, f"{language} is here twice, in two spellings")
+            elif said := sentence(text_node, text_path, reason, language):
+                by_language.setdefault(language, {})[reason] = said
+    document.finish()
+    return OverrideFile(everywhere, by_language)
+
+
+_Signature = tuple[int, int, int, int] | None
+
+
+def _signature(path: str) -> _Signature:
+    """What changes when a file does: device, inode, size and time of what the path leads to in the end.
+
+    A Kubernetes ConfigMap swaps a symlink above the file, so that size and time may stay and the link itself does.
+    """
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+class OverrideFiles:
+    """The override files of one :class:`~mcp_auth_failures.wording.Wording`, in order, as last read well.
+
+    ``current`` is replaced as a whole, so that a reader in any thread sees the old files or the new ones.
+    """
+
+    def __init__(self, paths: Sequence[str], catalog: Catalog, details: Collection[str]) -> None:
+        self.current: tuple[OverrideFile, ...] = ()
+        self._paths = tuple(paths)
+        self._catalog = catalog
+        self._details = details
+        self._lock = Lock()
+        self._next_check = time.monotonic() + CHECK_SECONDS
+        self._seen: tuple[_Signature, ...] = ()
+        self._pending: tuple[_Signature, ...] | None = None
+
+    def reload(self, faults: Iterable[Fault] = ()) -> None:
+        """Read every file now.
+
+        Raises :class:`DataError` with all their faults after those given, and keeps what was current.
+        """
+        with self._lock:
+            seen = tuple(map(_signature, self._paths))
+            self.current = self._read(faults)
+            self._seen = seen
+
+    def check(self) -> bool:
+        """Look whether a file has changed, at most every ``CHECK_SECONDS``, and say whether ``current`` was replaced.
+
+        A change is read once two looks in a row have seen the same of it, so that a torn write is not taken for an
+        edit. A file that is gone, empty or faulty is logged once and changes nothing.
+        """
+        if not self._paths or time.monotonic() < self._next_check or not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._next_check = time.monotonic() + CHECK_SECONDS
+            seen = tuple(map(_signature, self._paths))
+            if seen == self._seen:
+                self._pending = None
+                return False
+            if seen != self._pending:
+                self._pending = seen
+                return False
+            return self._take(seen)
+        finally:
+            self._lock.release()
+
+    def _take(self, seen: tuple[_Signature, ...]) -> bool:
+        faults = [
+            Fault(path, None, None, "", "is gone" if signature is None else "is empty")
+            for path, signature in zip(self._paths, seen, strict=True)
+            if signature is None or signature[2] == 0
+        ]
+        try:
+            if faults:
+                raise DataError(faults)
+            current = self._read()
+        except DataError as error:
+            self._seen = seen  # said once for each change, and not again until the next
+            _log.error("the wording stays as it was; the changed override files cannot be used:\n%s", error)
+            return False
+        if tuple(map(_signature, self._paths)) != seen:
+            return False  # changed again while it was read: the next look begins anew
+        self._seen, self.current = seen, current
+        return True
+
+    def _read(self, faults: Iterable[Fault] = ()) -> tuple[OverrideFile, ...]:
+        files: list[OverrideFile] = []
+        faults = list(faults)
+        for path in self._paths:
+            try:
+                files.append(read_override(path, self._catalog, self._details))
+            except DataError as error:
+                faults += error.faults
+        if faults:
+            raise DataError(faults)
+        return tuple(files)

@@ -1,0 +1,345 @@
+"""The text a person reads, and where it comes from: overrides, then gettext, then the catalog's English."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Protocol
+
+from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Entry, Reason, packaged
+from mcp_auth_failures.challenge import scope_fault, to_description, url_fault
+from mcp_auth_failures.datafile import DataError, Fault, missing_detail, one_of
+from mcp_auth_failures.languages import preferences
+from mcp_auth_failures.overrides import OverrideFiles
+from mcp_auth_failures.refusal import Refusal
+from mcp_auth_failures.settings import Settings, StrPath
+from mcp_auth_failures.text import Sentence, fill, placeholders, split
+from mcp_auth_failures.translations import Folder
+
+__all__ = ["Languages", "Wording", "describe_auth_failure"]
+
+Languages = str | Iterable[str] | None
+"""What a caller asks for: an Accept-Language value, a BCP 47 tag, or a list of tags, best first."""
+
+_log = logging.getLogger("mcp_auth_failures")
+
+
+class Wording:
+    """Every failure in every language, in the host's and the operator's words where they have any.
+
+    For each message the caller's languages are asked in order of preference, then ``default_language``; the first
+    that has a text for *this* message wins. Within a language come the override files in order, the host's gettext
+    folders in order and the shipped translation. The catalog's English is last.
+
+    :param catalog: a host's own catalog, from :func:`~mcp_auth_failures.load_catalog`; the shipped one by default.
+    :param overrides: one or more override files (their format: ``catalog/README.md``).
+    :param translations: one or more folders in gettext layout, domain ``mcp_auth_failures``, ``.po`` or ``.mo``.
+    :param builtin: whether the shipped translations are used.
+    :param default_language: for callers who ask for no language that is there.
+    :param server: the value of ``{server}``.
+    :param contact: the value of ``{contact}``.
+    :param help_url: an https URL with ``{language}`` and ``{reason}`` in it, where people find more about a failure.
+    :param env: whether the operator's ``MCP_AUTH_FAILURES_…`` variables count. ``OVERRIDES`` and ``LOCALES`` (paths
+        joined by ``os.pathsep``) stand before those given here; ``LANGUAGE``, ``SERVER``, ``CONTACT`` and ``HELP_URL``
+        win over them.
+
+    Raises :class:`~mcp_auth_failures.DataError` with every fault of every setting and override file. A broken file in
+    a gettext folder costs its language alone, and is logged. Safe to share between threads and tasks.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog | None = None,
+        *,
+        overrides: StrPath | Iterable[StrPath] = (),
+        translations: StrPath | Iterable[StrPath] = (),
+        builtin: bool = True,
+        default_language: str | None = None,
+        server: str | None = None,
+        contact: str | None = None,
+        help_url: str | None = None,
+        env: bool = True,
+    ) -> None:
+        self._catalog = SHIPPED if catalog is None else catalog
+        settings = Settings(env)
+        given = {"server": settings.detail("server", server), "contact": settings.detail("contact", contact)}
+        self._details = {name: value for name, value in given.items() if value is not None}
+        self._help_url = settings.help_url("help_url", help_url)
+        default = settings.language("default_language", default_language)
+        self._roots = settings.folders("locales", translations)
+        faults = settings.faults
+        self._builtin = [Folder(packaged("locales"), self._catalog, self._details, builtin=True)] if builtin else []
+        self._files = OverrideFiles(settings.paths("overrides", overrides), self._catalog, self._details)
+        try:
+            self._files.reload()
+        except DataError as error:
+            faults += error.faults
+        hosts = self._read_hosts({})
+        faults += [
+            Fault(str(self._catalog.path), entry.line, None, f"reasons.{reason}.message", fault)
+            for reason, entry in self._catalog.reasons.items()
+            if (fault := missing_detail(placeholders(entry.failure.message), self._details))
+        ]
+        faults += [fault for folder in hosts.values() for fault in folder.missing]
+        if faults:
+            raise DataError(faults)
+        self._hosts = hosts
+        self._default = default
+        self._texts = self._compose()
+        if default and not preferences(default, self._texts.languages):
+            name, _ = settings.single("default_language", "language", default)
+            raise DataError([Fault(name, None, None, "", f"no text is in {one_of(default, self._texts.languages)}")])
+
+    def _read_hosts(self, previous: Mapping[str, Folder]) -> dict[str, Folder]:
+        folders = {
+            root: Folder(Path(root), self._catalog, self._details, previous=previous.get(root)) for root in self._roots
+        }
+        for folder in folders.values():
+            for language in folder.languages:
+                folder.texts(language)
+        return folders
+
+    def _compose(self) -> "_Texts":
+        layers: list[_Layer] = [*self._files.current, *self._hosts.values(), *self._builtin]
+        return _Texts(self._catalog, layers, self._details, self._default)
+
+    @property
+    def catalog(self) -> Catalog:
+        """Where the reasons come from."""
+        return self._catalog
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The BCP 47 tags there is any text in, ``en`` first."""
+        return self._texts.languages
+
+    def describe(self, reason: str, languages: Languages = None) -> AuthFailure:
+        """Resolve a reason in the first of the caller's languages that has a text for it.
+
+        ``languages`` is an Accept-Language value, a tag or a list of tags; whatever it holds, nothing is raised on its
+        account. Raises ``KeyError`` naming the known reasons if the catalog has none of that name.
+        """
+        return self._texts.describe(reason, languages)
+
+    def refusal(
+        self,
+        reason: str,
+        languages: Languages = None,
+        *,
+        scopes: str | Iterable[str] = (),
+        resource_metadata_url: str | None = None,
+        request_id: object = None,
+    ) -> Refusal:
+        """Make the answer to one refused request; the arguments are those of :class:`~mcp_auth_failures.Refusal`.
+
+        Nothing but an unknown reason raises (``KeyError``): a scope or URL that cannot stand in a challenge is left out
+        and logged, and an id that cannot be echoed becomes ``None``.
+        """
+        texts = self._texts
+        scopes = tuple(scopes.split()) if isinstance(scopes, str) else tuple(scopes)
+        if scopes and texts.has_scope:
+            failure = texts.find(reason, languages, scopes).failure
+        else:
+            failure = texts.describe(reason, languages)
+        help_url = self._help(failure) if self._help_url else None
+        try:
+            return Refusal(failure, scopes, resource_metadata_url, request_id, help_url)  # type: ignore[arg-type]
+        except (ValueError, TypeError):
+            faults = [fault for scope in scopes if (fault := scope_fault(scope))]
+            usable = tuple(scope for scope in scopes if not scope_fault(scope))
+            if resource_metadata_url is not None and (fault := url_fault(resource_metadata_url)):
+                faults.append(fault)
+                resource_metadata_url = None
+            _log.error("left out of a challenge: %s", "; ".join(faults))
+            return Refusal(failure, usable, resource_metadata_url, request_id, help_url)  # type: ignore[arg-type]
+
+    def _help(self, failure: AuthFailure) -> str:
+        language = failure.language or self._default or "en"
+        return fill(self._help_url or (), {"language": language, "reason": failure.reason})
+
+    def source(self, reason: str, languages: Languages = None, *, scopes: Iterable[str] = ()) -> str:
+        """Where the text of :meth:`describe` comes from: a file and line."""
+        return self._texts.find(reason, languages, tuple(scopes)).source
+
+    def load(self) -> None:
+        """Read every language now, rather than when a caller first asks for it."""
+        for language in self._texts.languages:
+            self._texts.own(language)
+
+    def reload(self) -> None:
+        """Read the override files and the host's gettext folders anew, now.
+
+        Raises :class:`~mcp_auth_failures.DataError` with every fault, and leaves the wording as it was.
+        """
+        hosts = self._read_hosts(self._hosts)
+        self._files.reload([fault for folder in hosts.values() for fault in folder.missing])
+        self._hosts = hosts
+        self._replace_texts()
+
+    def check(self) -> None:
+        """Take up changed override files, looking at most every few seconds; a faulty one is logged. Never raises."""
+        if self._files.check():
+            self._replace_texts()
+
+    def _replace_texts(self) -> None:
+        texts = self._compose()
+        for language in self._texts.loaded:
+            texts.own(language)  # so that no request waits for what was there before
+        self._texts = texts
+
+
+class _Layer(Protocol):
+    """Somewhere that texts come from."""
+
+    @property
+    def languages(self) -> Iterable[str]: ...
+
+    @property
+    def has_scope(self) -> bool: ...
+
+    def sentence(self, reason: str, language: str) -> Sentence | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    failure: AuthFailure
+    source: str
+
+
+@dataclass(slots=True)
+class _Own:
+    """The texts of one language: those that need no scope, and those that name it."""
+
+    plain: dict[str, _Said] = field(default_factory=dict)
+    scoped: dict[str, Sentence] = field(default_factory=dict)
+
+
+class _Texts:
+    """One state of all layers. It never changes: a reload makes another, so that no reader sees half of each.
+
+    What is worked out on the way is kept per installed language, never per caller's header.
+    """
+
+    def __init__(
+        self, catalog: Catalog, layers: Sequence[_Layer], details: Mapping[str, str], default: str | None
+    ) -> None:
+        self._catalog = catalog
+        self._layers = layers
+        self._details = details
+        self._default = default
+        tags = {tag for layer in layers for tag in layer.languages}
+        self.languages = ("en", *sorted(tags - {"en"}))
+        self._last = tuple(dict.fromkeys((*preferences(default, self.languages), "en")))
+        self.has_scope = any(layer.has_scope for layer in layers)
+        self.resolved: dict[str | None, dict[str, AuthFailure]] = {}
+        self._own: dict[str, _Own] = {}
+        self._descriptions: dict[str, str | None] = {}
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The languages that have been read."""
+        return tuple(self._own)
+
+    def describe(self, reason: str, languages: Languages) -> AuthFailure:
+        try:
+            return self.resolved[languages][reason]  # type: ignore[index]  # what cannot be a key raises TypeError
+        except (KeyError, TypeError):
+            self._catalog[reason]
+        if languages is None or (isinstance(languages, str) and languages in self.languages):
+            self.resolved[languages] = {each: self.find(each, languages).failure for each in self._catalog.reasons}
+        return self.find(reason, languages).failure
+
+    def find(self, reason: str, languages: Languages, scopes: Sequence[str] = ()) -> _Said:
+        """The first text for a reason in a caller's languages. Raises ``KeyError`` for an unknown reason."""
+        entry = self._catalog[reason]
+        wanted = preferences(languages, self.languages) if languages else ()
+        for language in (*wanted, *self._last):
+            own = self.own(language)
+            if scopes and (sentence := own.scoped.get(reason)):
+                return self._say(entry, sentence, {**self._details, "scope": " ".join(scopes)})
+            if said := own.plain.get(reason):
+                return said
+        raise AssertionError("the catalog's English is the last of all texts")  # pragma: no cover
+
+    def own(self, language: str) -> _Own:
+        """What is said in exactly this language."""
+        own = self._own.get(language)
+        if own is None:
+            own = _Own()
+            for reason, entry in self._catalog.reasons.items():
+                for sentence in self._sentences(entry, language):
+                    if "scope" not in sentence.names:
+                        own.plain[reason] = self._say(entry, sentence, self._details)
+                        break
+                    own.scoped.setdefault(reason, sentence)
+            self._own[language] = own
+        return own
+
+    def _sentences(self, entry: Entry, language: str) -> Iterator[Sentence]:
+        for layer in self._layers:
+            if sentence := layer.sentence(entry.failure.reason, language):
+                yield sentence
+        if language == "en":
+            source = "shipped" if self._catalog is SHIPPED else f"{self._catalog.path}:{entry.line}"
+            yield Sentence(tuple(split(entry.failure.message)), "en", source)
+
+    def _say(self, entry: Entry, sentence: Sentence, details: Mapping[str, str]) -> _Said:
+        failure = replace(
+            entry.failure,
+            message=fill(sentence.parts, details),
+            language=sentence.language or self._default,
+            description=self._description(entry),
+        )
+        return _Said(failure, sentence.source)
+
+    def _description(self, entry: Entry) -> str | None:
+        """The English for developers: the first English text that can travel in a header."""
+        reason = entry.failure.reason
+        if reason not in self._descriptions:
+            texts = (
+                to_description(fill(sentence.parts, self._details))
+                for sentence in self._sentences(entry, "en")
+                if "scope" not in sentence.names and (sentence.language or self._default or "en") == "en"
+            )
+            self._descriptions[reason] = next(filter(None, texts), None)
+        return self._descriptions[reason]
+
+
+_resolved: Mapping[str | None, Mapping[str, AuthFailure]] = {}
+_default_lock = Lock()
+
+
+def describe_auth_failure(reason: Reason, languages: Languages = None) -> AuthFailure:
+    """Resolve a reason to its challenge, its action and the sentence to say, in a caller's language.
+
+    The wording is the shipped one with what the operator's ``MCP_AUTH_FAILURES_…`` variables name (see
+    :class:`Wording`), read at the first call. If that cannot be used, every fault is logged once and the shipped
+    wording speaks.
+
+    :param reason: one of the shipped reasons, such as ``"expired"``.
+    :param languages: an Accept-Language value, a BCP 47 tag or a list of tags; English by default. Never raises on its
+        account.
+
+    Raises ``KeyError`` naming the known reasons for any other.
+    """
+    try:
+        return _resolved[languages][reason]  # type: ignore[index]  # what cannot be a key raises TypeError
+    except (KeyError, TypeError):
+        return _default_wording().describe(reason, languages)
+
+
+_default: Wording | None = None
+
+
+def _default_wording() -> Wording:
+    global _default, _resolved
+    with _default_lock:
+        if _default is None:
+            try:
+                _default = Wording()
+            except DataError as error:
+                _log.error("the operator's wording cannot be used, the shipped one is:\n%s", error)
+                _default = Wording(env=False)
+            _resolved = _default._texts.resolved
+        return _default
