@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast, get_args
 
 from mcp_auth_failures.datafile import DataError, one_of, placeholder_fault, read_bytes
 from mcp_auth_failures.document import Document, found, join
@@ -89,8 +89,7 @@ def auth_failure_data(failure: AuthFailure) -> AuthFailureData:
     return {"reason": failure.reason, "action": failure.action, "recoverable": failure.recoverable}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A reason as the catalog states it: its failure, in English as written there, and what surrounds it.
 
     :ivar failure: with the English message, placeholders not yet filled.

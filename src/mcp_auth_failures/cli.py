@@ -4,17 +4,19 @@ Exit codes: 0, 1 for findings (among them a file that cannot be used), 2 for wro
 """
 
 import argparse
-import json
 import logging
-import shutil
+import os
 import sys
-import textwrap
-import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
+from pathlib import Path
 
+from mcp_auth_failures import operating
 from mcp_auth_failures.challenge import scope_fault, url_fault
+from mcp_auth_failures.cli_translations import add_translations
+from mcp_auth_failures.console import add_command, print_json, print_table
 from mcp_auth_failures.datafile import DataError, one_of
+from mcp_auth_failures.languages import canonical
 from mcp_auth_failures.wording import Wording
 
 __all__ = ["main"]
@@ -40,11 +42,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = _command(commands, "list", _list, "show every reason in a table")
+    command = add_command(commands, "list", _list, "show every reason in a table")
     command.add_argument("--format", choices=("text", "json"), default="text", help="for a person; for a program")
     _add_wording(command)
 
-    command = _command(commands, "explain", _explain, "show what a client is told for one reason")
+    command = add_command(commands, "explain", _explain, "show what a client is told for one reason")
     command.add_argument("reason", metavar="REASON", help="a reason, as `list` shows them")
     forms = "for a person; the JSON-RPC error; the whole HTTP answer"
     command.add_argument("--format", choices=("text", "json", "http"), default="text", help=forms)
@@ -56,19 +58,22 @@ def _parser() -> argparse.ArgumentParser:
         "--resource-metadata", type=_checked(url_fault), metavar="URL", help="protected resource metadata (RFC 9728)"
     )
     _add_wording(command)
+
+    command = add_command(commands, "template", _template, "write an override file with today's wording, to be edited")
+    command.add_argument(
+        "--language", dest="languages", action="append", type=_language, metavar="TAG",
+        help="a language to edit; may be repeated (default: en)",
+    )  # fmt: skip
+    command.add_argument("-o", "--output", metavar="FILE", help="write there and not to the screen; must not exist yet")
+
+    command = add_command(
+        commands, "check", _check, "look over override files and gettext folders before a server does"
+    )
+    command.add_argument("paths", nargs="+", type=Path, metavar="FILE|FOLDER")
+    command.add_argument("--format", choices=("text", "json"), default="text", help="for a person; for a program")
+
+    add_translations(commands)
     return parser
-
-
-_Commands = argparse._SubParsersAction  # argparse has no public name for it
-_Run = Callable[[argparse.Namespace], int | None]
-
-
-def _command(
-    commands: "_Commands[argparse.ArgumentParser]", name: str, run: _Run, purpose: str
-) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=purpose, description=f"{purpose.capitalize()}.")
-    command.set_defaults(run=run, parser=command)
-    return command
 
 
 def _add_wording(command: argparse.ArgumentParser) -> None:
@@ -95,15 +100,22 @@ def _checked(fault_of: Callable[[object], str | None]) -> Callable[[str], str]:
     return check
 
 
+def _language(value: str) -> str:
+    try:
+        return canonical(value)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _list(options: argparse.Namespace) -> None:
     wording = _wording(options)
     failures = [wording.describe(reason, options.language) for reason in wording.catalog.reasons]
     if options.format == "json":
         keys = ("reason", "status", "challenge", "action", "recoverable", "language", "message")
-        _print_json([{key: getattr(failure, key) for key in keys} for failure in failures])
+        print_json([{key: getattr(failure, key) for key in keys} for failure in failures])
         return
     rows = [(failure.reason, str(failure.status), failure.action, failure.message) for failure in failures]
-    _print_table(("REASON", "STATUS", "ACTION", "MESSAGE"), rows)
+    print_table(("REASON", "STATUS", "ACTION", "MESSAGE"), rows)
 
 
 def _explain(options: argparse.Namespace) -> None:
@@ -119,14 +131,14 @@ def _explain(options: argparse.Namespace) -> None:
     failure = refusal.failure
     status = f"{refusal.status} {HTTPStatus(refusal.status).phrase}"
     if options.format == "json":
-        _print_json(refusal.json_rpc_error)
+        print_json(refusal.json_rpc_error)
     elif options.format == "http":
         lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in refusal.headers.items()), ""]
         print("\n".join([*lines, refusal.body.decode()]))
     else:
         source = wording.source(options.reason, options.language, scopes=options.scopes)
         print(f"{failure.reason}: {wording.catalog[failure.reason].meaning}\n")
-        _print_table(
+        print_table(
             (),
             [
                 ("message", failure.message),
@@ -139,18 +151,28 @@ def _explain(options: argparse.Namespace) -> None:
         )
 
 
-def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+def _template(options: argparse.Namespace) -> None:
+    text = operating.template(Wording(), options.languages or ("en",))
+    if options.output is None:
+        print(text, end="")
+        return
+    try:
+        with open(options.output, "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        options.parser.error(f"{options.output}: {error.strerror}")
+    print(f"{options.output} is ready to be edited", file=sys.stderr)
 
 
-def _print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print columns of which the last is wrapped to the terminal."""
-    table = [row for row in (head, *rows) if row]
-    widths = [max(map(len, column)) for column in list(zip(*table, strict=True))[:-1]]
-    indent = sum(widths) + 2 * len(widths)
-    room = max(30, shutil.get_terminal_size((100, 24)).columns - indent - 1)
-    for *cells, text in table:
-        start = "".join(f"{cell:{width + 2}}" for cell, width in zip(cells, widths, strict=True))
-        wide = any(unicodedata.east_asian_width(character) in "WF" for character in text)
-        lines = textwrap.wrap(text, room // 2 if wide else room, break_on_hyphens=False) or [""]
-        print(start + ("\n" + " " * indent).join(lines))
+def _check(options: argparse.Namespace) -> bool:
+    given = [name for name in ("server", "contact") if os.environ.get(f"MCP_AUTH_FAILURES_{name.upper()}")]
+    findings = [finding for path in options.paths for finding in operating.check(path, given)]
+    if options.format == "json":
+        print_json([{"severity": finding.severity, **finding.fault._asdict()} for finding in findings])
+    else:
+        for finding in findings:
+            file, *rest = str(finding.fault).partition(": ")
+            print(f"{file}: {finding.severity}{''.join(rest)}")
+    serious = sum(finding.severity != "note" for finding in findings)
+    print(f"{len(options.paths)} looked over, {serious or 'no'} finding{'s' if serious != 1 else ''}", file=sys.stderr)
+    return serious > 0

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mcp_auth_failures.text import placeholders
 
@@ -12,8 +12,7 @@ __all__ = ["MAX_BYTES", "DataError", "Fault", "decode", "missing_detail", "one_o
 MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing wrong with a file: where it is, and what was found and expected there.
 
     ``line`` and ``column`` count from 1 and are ``None`` where a fault has no place; ``path`` is the way through

@@ -1,7 +1,6 @@
 """Strict YAML: one document whose nodes are checked and never turned into Python objects."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 
 import yaml
 
@@ -23,7 +22,6 @@ _KINDS = {
 }
 
 
-@dataclass
 class Document:
     """One YAML file being read, and what is wrong with it so far.
 
@@ -31,15 +29,17 @@ class Document:
     a node and its path, note every fault in ``faults``, and return what could be used; :meth:`finish` raises them.
     """
 
-    file: str
-    root: yaml.Node | None = None
-    faults: list[Fault] = field(default_factory=list)
+    def __init__(self, file: str, source: str) -> None:
+        self.file = file
+        self.source = source
+        self.root: yaml.Node | None = None
+        self.faults: list[Fault] = []
 
     @classmethod
     def parse(cls, data: bytes, file: str) -> "Document":
         """Parse a file's bytes. Raises :class:`DataError` when there is no tree to go on with."""
-        document = cls(file)
         text = decode(data, file)
+        document = cls(file, text)
         for index, name in character_faults(text, allowed="\n\r"):
             line: int | None
             column: int | None

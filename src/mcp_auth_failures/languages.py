@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["canonical", "negotiate", "preferences", "script_of"]
+__all__ = ["canonical", "negotiate", "preferences", "same_language", "script_of"]
 
 # (language, script, region, variants, ...): the first two always, the others where they are said.
 _Key: TypeAlias = tuple[str, ...]
@@ -115,6 +115,11 @@ def script_of(tag: str) -> str:
     """The script that a language is written in (ISO 15924, ``Cyrl``), said or likely; empty if it is not known."""
     key = _parse(tag)
     return key[1] if key else ""
+
+
+def same_language(tag: str, other: str) -> bool:
+    """Whether two tags are names of one language in one script, as ``zh`` and ``zh-Hans``, ``iw`` and ``he``."""
+    return _parse(tag) == _parse(other)
 
 
 @cache

@@ -3,9 +3,10 @@
 import logging
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import NamedTuple
 
 import yaml
 
@@ -15,12 +16,15 @@ from mcp_auth_failures.document import Document, join
 from mcp_auth_failures.languages import canonical
 from mcp_auth_failures.text import Sentence, split
 
-__all__ = ["CHECK_SECONDS", "OverrideFile", "OverrideFiles", "read_override"]
+__all__ = ["CHECK_SECONDS", "OverrideFile", "OverrideFiles", "Written", "read_override", "written"]
 
 CHECK_SECONDS = 2.0
 """How long a running server goes without looking at its files."""
 
 _log = logging.getLogger("mcp_auth_failures")
+
+_FIELDS = ("version", "messages")
+_NOT_WORDING = ("action", "challenge", "header", "recoverable", "status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,52 +56,63 @@ def read_override(path: str, catalog: Catalog, details: Collection[str]) -> Over
 
     An empty file, or one of comments alone, overrides nothing. Raises :class:`DataError` with every fault.
     """
-    return parse_override(read_bytes(path), path, catalog, details)
-
-
-def parse_override(data: bytes, file: str, catalog: Catalog, details: Collection[str]) -> OverrideFile:
-    """As :func:`read_override`, from the file's bytes."""
-    document = Document.parse(data, file)
+    document = Document.parse(read_bytes(path), path)
     everywhere: dict[str, Sentence] = {}
     by_language: dict[str, dict[str, Sentence]] = {}
-    if document.root is None:
-        return OverrideFile(everywhere, by_language)
-    fields = ("version", "messages")
-    top = document.mapping(document.root, "", known=fields, required=fields)
-    if "version" in top:
-        document.choice(top["version"], "version", ("1",))
-
-    def sentence(node: yaml.Node, path: str, reason: str, language: str | None) -> Sentence | None:
-        text = document.text(node, path)
-        if text is None:
-            return None
-        if fault := placeholder_fault(text, catalog[reason].placeholders):
-            document.fault(node, path, fault)
-            return None
-        parts = tuple(split(text))
+    for text in written(document, catalog):
+        parts = tuple(split(text.text))
         if fault := missing_detail(parts[1::2], details):
-            document.fault(node, path, fault)
-        return Sentence(parts, language, f"{file}:{node.start_mark.line + 1}")
-
-    for reason, node in document.mapping(top.get("messages"), "messages", known=catalog.reasons).items():
-        path = join("messages", reason)
-        if not isinstance(node, yaml.MappingNode):
-            if said := sentence(node, path, reason, None):
-                everywhere[reason] = said
-            continue
-        for written, text_node in document.mapping(node, path).items():
-            text_path = join(path, written)
-            try:
-                language = canonical(written)
-            except ValueError as error:
-                document.fault(text_node, text_path, str(error))
-                continue
-            if reason in by_language.get(language, {}):
-                document.fault(text_node, text_path, f"{language} is here twice, in two spellings")
-            elif said := sentence(text_node, text_path, reason, language):
-                by_language.setdefault(language, {})[reason] = said
+            document.fault(text.node, text.path, fault)
+        sentence = Sentence(parts, text.language, f"{path}:{text.node.start_mark.line + 1}")
+        texts = by_language.setdefault(text.language, {}) if text.language else everywhere
+        texts[text.reason] = sentence
     document.finish()
     return OverrideFile(everywhere, by_language)
+
+
+class Written(NamedTuple):
+    """One text of an override file: its place, and the reason and language (``None``: every one) it is for."""
+
+    node: yaml.Node
+    path: str
+    reason: str
+    language: str | None
+    text: str
+
+
+def written(document: Document, catalog: Catalog) -> Iterator[Written]:
+    """Walk through an override file. What is wrong on the way is noted in the document and passed over."""
+    if document.root is None:
+        return
+    top = document.mapping(document.root, "", known=_FIELDS, required=_FIELDS)
+    if "version" in top:
+        document.choice(top["version"], "version", ("1",))
+    for reason, node in document.mapping(top.get("messages"), "messages", known=catalog.reasons).items():
+        path = join("messages", reason)
+        languages: dict[str | None, str] = {}
+        for language, text_node, text_path in _languages(document, node, path):
+            text = document.text(text_node, text_path)
+            if language in languages:
+                document.fault(text_node, text_path, f"{language} is here twice: it is {languages[language]} already")
+            elif text and (fault := placeholder_fault(text, catalog[reason].placeholders)):
+                document.fault(text_node, text_path, fault)
+            elif text:
+                yield Written(text_node, text_path, reason, language, text)
+            languages[language] = text_path
+
+
+def _languages(document: Document, node: yaml.Node, path: str) -> Iterator[tuple[str | None, yaml.Node, str]]:
+    if not isinstance(node, yaml.MappingNode):
+        yield None, node, path
+        return
+    for name, text_node in document.mapping(node, path).items():
+        if name in _NOT_WORDING:
+            document.fault(text_node, join(path, name), "is not wording: only what is said can be changed here")
+            continue
+        try:
+            yield canonical(name), text_node, join(path, name)
+        except ValueError as error:
+            document.fault(text_node, join(path, name), str(error))
 
 
 _Signature = tuple[int, int, int, int] | None

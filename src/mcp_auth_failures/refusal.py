@@ -46,6 +46,18 @@ class ToolResult(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
+class _Answer:
+    """What is the same for every request that is refused alike: all but the id."""
+
+    failure: AuthFailure
+    scopes: tuple[str, ...]
+    resource_metadata_url: str | None
+    help_url: str | None
+    headers: Mapping[str, str] = field(compare=False)
+    after_id: bytes = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Refusal:
     """A refused call, ready to send and complete in itself.
 
@@ -55,30 +67,61 @@ class Refusal:
         that a refusal without one has none.
     :param request_id: the JSON-RPC id of the refused request; ``None`` where it is not known or cannot be echoed.
     :param help_url: URL of a page about this failure.
+    :ivar body: the HTTP content, a JSON-RPC error response in raw UTF-8. An answer to HEAD leaves it out.
 
     Raises ``ValueError`` for a scope or a URL that cannot stand in a challenge. Two refusals are equal when what
     travels is equal, so that :meth:`from_response` gives back what was sent.
     """
 
-    failure: AuthFailure
-    scopes: tuple[str, ...] = ()
-    resource_metadata_url: str | None = None
-    request_id: int | str | None = None
-    help_url: str | None = None
-    _answer: "_Answer" = field(init=False, repr=False, compare=False)
+    _answer: _Answer
+    request_id: int | str | None
+    body: bytes = field(compare=False)
 
-    def __post_init__(self) -> None:
-        answer = _answer(self.failure, tuple(self.scopes), self.resource_metadata_url, self.help_url)
-        object.__setattr__(self, "_answer", answer)
-        object.__setattr__(self, "scopes", answer.scopes)
-        object.__setattr__(self, "resource_metadata_url", answer.resource_metadata_url)
-        if self.request_id is not None:
-            object.__setattr__(self, "request_id", usable_id(self.request_id))
+    def __init__(
+        self,
+        failure: AuthFailure,
+        scopes: Iterable[str] = (),
+        resource_metadata_url: str | None = None,
+        request_id: object = None,
+        help_url: str | None = None,
+    ) -> None:
+        answer = _answer(failure, tuple(scopes), resource_metadata_url, help_url)
+        if type(request_id) is int and -_MAX_INTEGER <= request_id <= _MAX_INTEGER:
+            body = b'{"jsonrpc":"2.0","id":%d%b' % (request_id, answer.after_id)
+        else:
+            request_id = usable_id(request_id)
+            body = b'{"jsonrpc":"2.0","id":%b%b' % (_json.encode(request_id).encode(), answer.after_id)
+        _set(self, "_answer", answer)
+        _set(self, "request_id", request_id)
+        _set(self, "body", body)
+
+    def __repr__(self) -> str:
+        return f"<Refusal {self.failure.reason} ({self.status}), id {self.request_id!r}>"
+
+    @property
+    def failure(self) -> AuthFailure:
+        """Why, and the sentence that says so."""
+        return self._answer.failure
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """All scopes that the operation needs."""
+        return self._answer.scopes
+
+    @property
+    def resource_metadata_url(self) -> str | None:
+        """URL of the protected resource metadata (RFC 9728)."""
+        return self._answer.resource_metadata_url
+
+    @property
+    def help_url(self) -> str | None:
+        """URL of a page about this failure."""
+        return self._answer.help_url
 
     @property
     def status(self) -> int:
         """The HTTP status code."""
-        return self.failure.status
+        return self._answer.failure.status
 
     @property
     def headers(self) -> dict[str, str]:
@@ -89,18 +132,13 @@ class Refusal:
         return {**self._answer.headers, "Content-Length": str(len(self.body))}
 
     @property
-    def body(self) -> bytes:
-        """The HTTP content: a JSON-RPC error response, raw UTF-8. An answer to HEAD leaves it out."""
-        return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_dump(self.request_id), self._answer.error)
-
-    @property
     def json_rpc_error(self) -> JsonRpcError:
         """The JSON-RPC ``error``.
 
         Its code is the HTTP status: MCP 2026-07-28 allots no new codes in -32000 … -32099 and asks for codes outside
         -32768 … -32000.
         """
-        return cast("JsonRpcError", json.loads(self._answer.error))
+        return cast("JsonRpcError", json.loads(self.body)["error"])
 
     @property
     def tool_result(self) -> ToolResult:
@@ -157,16 +195,6 @@ class Refusal:
         return _read(getattr(error, "error", error), catalog or SHIPPED, challenge=Challenge(), request_id=None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What is the same for every request that is refused alike; only the id differs."""
-
-    scopes: tuple[str, ...]
-    resource_metadata_url: str | None
-    headers: Mapping[str, str]
-    error: bytes
-
-
 @lru_cache(maxsize=1024)  # all four come from the host's files and code, never from a caller's header or body
 def _answer(failure: AuthFailure, scopes: tuple[str, ...], url: str | None, help_url: str | None) -> _Answer:
     if help_url is not None and (fault := url_fault(help_url)):
@@ -189,11 +217,14 @@ def _answer(failure: AuthFailure, scopes: tuple[str, ...], url: str | None, help
         headers["Content-Language"] = failure.language
     if failure.header != "none":
         headers |= {"WWW-Authenticate": challenge.to_header(), "Access-Control-Expose-Headers": "WWW-Authenticate"}
+    error = _json.encode({"code": failure.status, "message": failure.message, "data": data})
     return _Answer(
+        failure=failure,
         scopes=challenge.scope,
         resource_metadata_url=url if failure.header != "none" else None,
+        help_url=help_url,
         headers=headers,
-        error=_dump({"code": failure.status, "message": failure.message, "data": data}),
+        after_id=b',"error":%b}' % error.encode(),
     )
 
 
@@ -224,9 +255,9 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _dump(value: object) -> bytes:
-    # raw UTF-8, since TypeScript clients show the body as it is
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+_set = object.__setattr__  # what a frozen dataclass's own constructor uses
+
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # raw, since TypeScript clients show it as it is
 
 
 def _bearer(headers: Any) -> Challenge | None:

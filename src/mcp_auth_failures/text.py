@@ -6,7 +6,7 @@ Never ``str.format``: ``{scope.__class__}`` would leak and ``{scope:>99999999}``
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Sentence", "character_faults", "fill", "placeholders", "split"]
 
@@ -66,8 +66,7 @@ def fill(parts: Iterable[str], details: Mapping[str, str]) -> str:
     return "".join(details[part] if index % 2 else part for index, part in enumerate(parts))
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A text someone wrote, and where: ``source`` is a file and line, ``language`` a BCP 47 tag if it has one."""
 
     parts: tuple[str, ...]

@@ -6,7 +6,8 @@ them as they are, and a change of one sentence is a change of one line.
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,13 +21,15 @@ from babel.messages.pofile import denormalize, write_po
 
 from mcp_auth_failures.catalog import SHIPPED, Catalog, read_catalog
 from mcp_auth_failures.datafile import DataError, Fault, decode
+from mcp_auth_failures.gettext_files import parse_po
+from mcp_auth_failures.languages import same_language
 from mcp_auth_failures.rules import FOR_TRANSLATORS, Text, findings
-from mcp_auth_failures.translations import DOMAIN, installed, parse_po
+from mcp_auth_failures.translations import DOMAIN, installed
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["Status", "check", "check_file", "extract", "extract_messages", "new", "status", "update"]
+__all__ = ["Status", "check", "check_file", "extract", "extract_messages", "new", "status", "twin", "update"]
 
 _NO_WRAP = 1 << 31  # Babel takes 0 for "no wrapping" of texts, but wraps comments then, and breaks `#| msgid` by it
 
@@ -173,57 +176,64 @@ class Status:
 
 def status(folder: Path, catalog: Catalog = SHIPPED) -> Iterator[Status]:
     """How far each language of a gettext folder is."""
-    texts = {text.context: text.english for text in translatables(catalog)}
+    total = sum(1 for _ in translatables(catalog))
     for language, file in installed(folder)[0].items():
         locale = Locale.parse(language, sep="-")
-        complete = fuzzy = 0
-        try:
-            for message in parse_po(file.read_bytes(), str(file)).entries:
-                if message.string and texts.get(str(message.context)) == message.id:
-                    fuzzy += message.fuzzy
-                    complete += not message.fuzzy
-        except DataError:
-            pass  # check() says what is wrong with it
+        found = Counter(kind for kind, _ in _judge(file, language, catalog))
+        complete = total - found["missing"] - found["fuzzy"] if not found["broken"] else 0
         yield Status(
             language,
             locale.get_display_name() or language,
             locale.english_name or language,
             complete,
-            fuzzy,
-            len(texts) - complete - fuzzy,
-            sum(1 for _ in check_file(file, language, catalog)),
+            found["fuzzy"],
+            total - complete - found["fuzzy"],
+            found["faulty"] + found["broken"],
         )
 
 
-def check(folder: Path, catalog: Catalog = SHIPPED) -> Iterator[Fault]:
-    """Everything that is wrong or odd in a gettext folder of ours: a stale template, gaps, and what the rules find."""
+def twin(language: str, installed: Iterable[str]) -> str | None:
+    """The language among those installed that this one is another name of, as ``zh`` is of ``zh-Hans``."""
+    return next((other for other in installed if same_language(language, other)), None)
+
+
+def check(folder: Path, languages: Collection[str] | None = None, catalog: Catalog = SHIPPED) -> Iterator[Fault]:
+    """Everything that is wrong or odd in a gettext folder of ours: a stale template, gaps, and what the rules find.
+
+    Only the ``languages`` given are looked at, all by default.
+    """
     template = folder / f"{DOMAIN}.pot"
     if not template.is_file() or template.read_bytes() != extract(catalog):
         yield Fault(str(template), None, None, "", "is not what the catalog says now; run `translations update`")
     files, faults = installed(folder)
     yield from faults
     for language, file in files.items():
-        yield from check_file(file, language, catalog)
+        if languages is None or language in languages:
+            yield from check_file(file, language, catalog)
 
 
 def check_file(file: "Path | Traversable", language: str, catalog: Catalog = SHIPPED) -> Iterator[Fault]:
-    """What is wrong or odd in one ``.po``."""
+    """What is missing, wrong or odd in one ``.po``."""
+    return (fault for _, fault in _judge(file, language, catalog))
+
+
+def _judge(file: "Path | Traversable", language: str, catalog: Catalog) -> Iterator[tuple[str, Fault]]:
+    """Each fault of a ``.po``, and its kind: ``broken`` as a whole, or a text that is missing, fuzzy or faulty."""
     try:
         entries = {message.context: message for message in parse_po(file.read_bytes(), str(file)).entries}
     except DataError as error:
-        yield from error.faults
+        yield from (("broken", fault) for fault in error.faults)
         return
     for reason, entry in catalog.reasons.items():
-        context = f"reasons.{reason}.message"
+        context, english = f"reasons.{reason}.message", entry.failure.message
         message = entries.get(context)
         line = message.lineno if message else None
-        english = entry.failure.message
         if message is None or not message.string:
-            yield Fault(str(file), line, None, context, "is not translated")
+            yield "missing", Fault(str(file), line, None, context, "is not translated")
         elif message.fuzzy:
-            yield Fault(str(file), line, None, context, "is fuzzy: look whether it still says what the English says")
+            yield "fuzzy", Fault(str(file), line, None, context, "is fuzzy: does it still say what the English says?")
         elif message.id != english:
-            yield Fault(str(file), line, None, context, "is of an older English; run `translations update`")
+            yield "fuzzy", Fault(str(file), line, None, context, "is of an older English; run `translations update`")
         else:
             for finding in findings(Text(str(message.string), language, entry, english), FOR_TRANSLATORS):
-                yield Fault(str(file), line, None, context, finding)
+                yield "faulty", Fault(str(file), line, None, context, finding)

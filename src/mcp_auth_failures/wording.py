@@ -1,26 +1,22 @@
 """The text a person reads, and where it comes from: overrides, then gettext, then the catalog's English."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
-from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Entry, Reason, packaged
-from mcp_auth_failures.challenge import scope_fault, to_description, url_fault
+from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Reason, packaged
+from mcp_auth_failures.challenge import scope_fault, url_fault
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, one_of
 from mcp_auth_failures.languages import preferences
 from mcp_auth_failures.overrides import OverrideFiles
 from mcp_auth_failures.refusal import Refusal
 from mcp_auth_failures.settings import Settings, StrPath
-from mcp_auth_failures.text import Sentence, fill, placeholders, split
+from mcp_auth_failures.text import fill, placeholders
+from mcp_auth_failures.texts import Languages, Layer, Texts
 from mcp_auth_failures.translations import Folder
 
 __all__ = ["Languages", "Wording", "describe_auth_failure"]
-
-Languages = str | Iterable[str] | None
-"""What a caller asks for: an Accept-Language value, a BCP 47 tag, or a list of tags, best first."""
 
 _log = logging.getLogger("mcp_auth_failures")
 
@@ -100,9 +96,9 @@ class Wording:
                 folder.texts(language)
         return folders
 
-    def _compose(self) -> "_Texts":
-        layers: list[_Layer] = [*self._files.current, *self._hosts.values(), *self._builtin]
-        return _Texts(self._catalog, layers, self._details, self._default)
+    def _compose(self) -> "Texts":
+        layers: list[Layer] = [*self._files.current, *self._hosts.values(), *self._builtin]
+        return Texts(self._catalog, layers, self._details, self._default)
 
     @property
     def catalog(self) -> Catalog:
@@ -144,7 +140,7 @@ class Wording:
             failure = texts.describe(reason, languages)
         help_url = self._help(failure) if self._help_url else None
         try:
-            return Refusal(failure, scopes, resource_metadata_url, request_id, help_url)  # type: ignore[arg-type]
+            return Refusal(failure, scopes, resource_metadata_url, request_id, help_url)
         except (ValueError, TypeError):
             faults = [fault for scope in scopes if (fault := scope_fault(scope))]
             usable = tuple(scope for scope in scopes if not scope_fault(scope))
@@ -152,7 +148,7 @@ class Wording:
                 faults.append(fault)
                 resource_metadata_url = None
             _log.error("left out of a challenge: %s", "; ".join(faults))
-            return Refusal(failure, usable, resource_metadata_url, request_id, help_url)  # type: ignore[arg-type]
+            return Refusal(failure, usable, resource_metadata_url, request_id, help_url)
 
     def _help(self, failure: AuthFailure) -> str:
         language = failure.language or self._default or "en"
@@ -187,123 +183,6 @@ class Wording:
         for language in self._texts.loaded:
             texts.own(language)  # so that no request waits for what was there before
         self._texts = texts
-
-
-class _Layer(Protocol):
-    """Somewhere that texts come from."""
-
-    @property
-    def languages(self) -> Iterable[str]: ...
-
-    @property
-    def has_scope(self) -> bool: ...
-
-    def sentence(self, reason: str, language: str) -> Sentence | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    failure: AuthFailure
-    source: str
-
-
-@dataclass(slots=True)
-class _Own:
-    """The texts of one language: those that need no scope, and those that name it."""
-
-    plain: dict[str, _Said] = field(default_factory=dict)
-    scoped: dict[str, Sentence] = field(default_factory=dict)
-
-
-class _Texts:
-    """One state of all layers. It never changes: a reload makes another, so that no reader sees half of each.
-
-    What is worked out on the way is kept per installed language, never per caller's header.
-    """
-
-    def __init__(
-        self, catalog: Catalog, layers: Sequence[_Layer], details: Mapping[str, str], default: str | None
-    ) -> None:
-        self._catalog = catalog
-        self._layers = layers
-        self._details = details
-        self._default = default
-        tags = {tag for layer in layers for tag in layer.languages}
-        self.languages = ("en", *sorted(tags - {"en"}))
-        self._last = tuple(dict.fromkeys((*preferences(default, self.languages), "en")))
-        self.has_scope = any(layer.has_scope for layer in layers)
-        self.resolved: dict[str | None, dict[str, AuthFailure]] = {}
-        self._own: dict[str, _Own] = {}
-        self._descriptions: dict[str, str | None] = {}
-
-    @property
-    def loaded(self) -> tuple[str, ...]:
-        """The languages that have been read."""
-        return tuple(self._own)
-
-    def describe(self, reason: str, languages: Languages) -> AuthFailure:
-        try:
-            return self.resolved[languages][reason]  # type: ignore[index]  # what cannot be a key raises TypeError
-        except (KeyError, TypeError):
-            self._catalog[reason]
-        if languages is None or (isinstance(languages, str) and languages in self.languages):
-            self.resolved[languages] = {each: self.find(each, languages).failure for each in self._catalog.reasons}
-        return self.find(reason, languages).failure
-
-    def find(self, reason: str, languages: Languages, scopes: Sequence[str] = ()) -> _Said:
-        """The first text for a reason in a caller's languages. Raises ``KeyError`` for an unknown reason."""
-        entry = self._catalog[reason]
-        wanted = preferences(languages, self.languages) if languages else ()
-        for language in (*wanted, *self._last):
-            own = self.own(language)
-            if scopes and (sentence := own.scoped.get(reason)):
-                return self._say(entry, sentence, {**self._details, "scope": " ".join(scopes)})
-            if said := own.plain.get(reason):
-                return said
-        raise AssertionError("the catalog's English is the last of all texts")  # pragma: no cover
-
-    def own(self, language: str) -> _Own:
-        """What is said in exactly this language."""
-        own = self._own.get(language)
-        if own is None:
-            own = _Own()
-            for reason, entry in self._catalog.reasons.items():
-                for sentence in self._sentences(entry, language):
-                    if "scope" not in sentence.names:
-                        own.plain[reason] = self._say(entry, sentence, self._details)
-                        break
-                    own.scoped.setdefault(reason, sentence)
-            self._own[language] = own
-        return own
-
-    def _sentences(self, entry: Entry, language: str) -> Iterator[Sentence]:
-        for layer in self._layers:
-            if sentence := layer.sentence(entry.failure.reason, language):
-                yield sentence
-        if language == "en":
-            source = "shipped" if self._catalog is SHIPPED else f"{self._catalog.path}:{entry.line}"
-            yield Sentence(tuple(split(entry.failure.message)), "en", source)
-
-    def _say(self, entry: Entry, sentence: Sentence, details: Mapping[str, str]) -> _Said:
-        failure = replace(
-            entry.failure,
-            message=fill(sentence.parts, details),
-            language=sentence.language or self._default,
-            description=self._description(entry),
-        )
-        return _Said(failure, sentence.source)
-
-    def _description(self, entry: Entry) -> str | None:
-        """The English for developers: the first English text that can travel in a header."""
-        reason = entry.failure.reason
-        if reason not in self._descriptions:
-            texts = (
-                to_description(fill(sentence.parts, self._details))
-                for sentence in self._sentences(entry, "en")
-                if "scope" not in sentence.names and (sentence.language or self._default or "en") == "en"
-            )
-            self._descriptions[reason] = next(filter(None, texts), None)
-        return self._descriptions[reason]
 
 
 _resolved: Mapping[str | None, Mapping[str, AuthFailure]] = {}

@@ -1,0 +1,47 @@
+"""How the command is put together and prints: subcommands, tables that fit the terminal, JSON."""
+
+import argparse
+import json
+import shutil
+import textwrap
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+
+__all__ = ["add_command", "print_json", "print_table"]
+
+
+def add_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    run: Callable[[argparse.Namespace], int | None],
+    purpose: str,
+) -> argparse.ArgumentParser:
+    """Add a subcommand; ``run`` is given its options and returns the exit code, 0 for ``None``."""
+    command = commands.add_parser(name, help=purpose, description=f"{purpose.capitalize()}.")
+    command.set_defaults(run=run, parser=command)
+    return command
+
+
+def print_json(value: object) -> None:
+    """Print a value for a program to read."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print columns, the last of them wrapped to the terminal."""
+    table = [row for row in (head, *rows) if row]
+    widths = [max(map(_width, column)) for column in list(zip(*table, strict=True))[:-1]]
+    indent = sum(widths) + 2 * len(widths)
+    room = max(30, shutil.get_terminal_size((100, 24)).columns - indent - 1)
+    for *cells, text in table:
+        start = "".join(cell + " " * (width + 2 - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        # textwrap counts characters, and those of Chinese, Japanese and Korean take two columns
+        lines = textwrap.wrap(text, room // 2 if _width(text) > len(text) else room, break_on_hyphens=False) or [""]
+        print(start + ("\n" + " " * indent).join(lines))
+
+
+def _width(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
+        for character in text
+    )
