@@ -3,15 +3,13 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import get_args
 
 from mcp_auth_failures.catalog import ErrorCode
-from mcp_auth_failures.challenge import Challenge, other_challenges, parse_challenges, scope_fault, url_fault
+from mcp_auth_failures.challenge import Challenge, other_challenges, parse_challenges, url_fault
+from mcp_auth_failures.recording import Record, recording, refuse, say_once, sendable
 from mcp_auth_failures.refusal import Refusal
-from mcp_auth_failures.request import Message, Receive, Request, Scope
+from mcp_auth_failures.request import Message, Receive, Request, Scope, pause
 from mcp_auth_failures.wording import Languages, Wording
 
 __all__ = ["AuthFailureMiddleware", "RequireScopes", "refuse"]
@@ -34,48 +32,6 @@ _REPLACED = {
     b"transfer-encoding",
     b"www-authenticate",
 }
-
-
-@dataclass(slots=True)
-class _Holder:
-    """What was recorded for one request. Mutable, since a ``ContextVar`` set below the middleware is lost to it."""
-
-    reasons: list[str] = field(default_factory=list)
-    scopes: tuple[str, ...] = ()
-    seen: bool = False
-    answered: bool = False
-
-    def __del__(self) -> None:
-        if self.reasons and not self.seen:  # the request is over, and nothing will ever say why it was refused
-            _say_once(
-                "refuse() was called where no AuthFailureMiddleware is: wrap the app in AuthFailureMiddleware(app)"
-            )
-
-
-_holder: ContextVar[_Holder | None] = ContextVar("mcp_auth_failures", default=None)
-
-
-@lru_cache(maxsize=64)
-def _say_once(message: str) -> None:
-    _log.warning("%s", message)
-
-
-def refuse(reason: str, *, scopes: Iterable[str] = ()) -> None:
-    """Record why the current request is about to be refused, for the middleware that answers it. Never raises.
-
-    For a token verifier, just before it says no. Several may record; the first reason other than ``unverified`` counts.
-
-    :param reason: a reason of the catalog.
-    :param scopes: all scopes that the operation needs. They count for ``insufficient_scope`` alone: on another reason
-        they would tell a token of the wrong audience from a forged one.
-    """
-    holder = _holder.get()
-    if holder is None:
-        holder = _Holder()
-        _holder.set(holder)
-    holder.reasons.append(reason)
-    if reason == "insufficient_scope":
-        holder.scopes = holder.scopes or tuple(scopes)
 
 
 class AuthFailureMiddleware:
@@ -124,63 +80,57 @@ class AuthFailureMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
-        if scope["type"] != "http" or scope.get("method") == "OPTIONS":
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        request = Request(scope, receive)
-        if self._gate and not _is_well_known(scope):
-            reason = self._gate(scope)
+        with recording(scope) as record:
+            if scope["type"] != "http" or scope.get("method") == "OPTIONS":
+                await self.app(scope, receive, send)
+                return
+            request = Request(scope, receive)
+            reason = None if self._gate is None or _is_well_known(scope) else self._gate(scope)
             if inspect.isawaitable(reason):
                 reason = await reason
-            if reason is not None:
+            if reason is None:
+                await self.app(scope, request.receive, _Responder(self, request, record, send).send)
+            else:
+                record.answered = True
                 await self._close(reason, request, send)
-                return
-        # Inside authentication the verifier has run already, and refuse() has made a holder that nobody has seen. One
-        # that was seen belongs to another of these middlewares further out.
-        holder = _holder.get() or _Holder()
-        shared = holder.seen
-        holder.seen = True
-        _holder.set(holder)
-        try:
-            await self.app(scope, request.receive, _Responder(self, request, holder, send).send)
-        finally:
-            if not shared:
-                _holder.set(None)
 
     async def _close(self, reason: str, request: Request, send: Send) -> None:
-        if reason in self.wording.catalog.reasons:
+        if self._knows(reason):
             await self.answer(reason, self._challenge, request, send)
             return
         _log.error("the gate returned a reason that is none: %r", reason)
         await send({"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
-    def recognize(self, message: Message, request: Request, holder: _Holder) -> tuple[str, Challenge] | None:
+    def _knows(self, reason: object) -> bool:
+        return isinstance(reason, str) and reason in self.wording.catalog.reasons
+
+    def recognize(
+        self, status: int, headers: Headers, request: Request, record: Record
+    ) -> tuple[str, Challenge] | None:
         """The reason that an inner answer stands for, and what its challenge asks; ``None`` if it is not for us."""
-        status = message.get("status")
-        if status not in {401, 403} or holder.answered:
+        if status not in {401, 403} or record.answered:
             return None
-        values = _values(message.get("headers") or (), b"www-authenticate")
-        challenges = [
+        values = _values(headers, b"www-authenticate")
+        bearers = [
             parameters for value in values for scheme, parameters in parse_challenges(value) if scheme == "Bearer"
         ]
-        errors = {parameters.get("error") or None for parameters in challenges}
-        if not errors <= _OUR_ERRORS or not (challenges or (status == 401 and not values and holder.reasons)):
+        errors = {parameters.get("error") or None for parameters in bearers}
+        if not errors <= _OUR_ERRORS or not (bearers or (status == 401 and not values and record.reasons)):
             return None
-        reason = self._reason(status == 403 and "insufficient_scope" in errors, request, holder)
-        merged = {name: value for parameters in reversed(challenges) for name, value in parameters.items()}
-        inner = Challenge.from_parameters(merged)
-        _tell_dropped(merged, inner)
-        scopes = (holder.scopes if reason == "insufficient_scope" else ()) or inner.scope or self._challenge.scope
-        return reason, Challenge(
-            scope=tuple(scope for scope in scopes if not scope_fault(scope)),
-            resource_metadata=inner.resource_metadata or self._challenge.resource_metadata,
-        )
+        reason = self._reason(status == 403 and "insufficient_scope" in errors, request, record)
+        inner = _usable({name: value for parameters in reversed(bearers) for name, value in parameters.items()})
+        scopes = (record.scopes if reason == "insufficient_scope" else ()) or inner.scope or self._challenge.scope
+        url = inner.resource_metadata or self._challenge.resource_metadata
+        return reason, Challenge(scope=scopes, resource_metadata=url)
 
-    def _reason(self, lacks_scope: bool, request: Request, holder: _Holder) -> str:
-        known = [reason for reason in holder.reasons if reason in self.wording.catalog.reasons]
-        if len(known) < len(holder.reasons):
-            _log.error("refuse() was given a reason that is none: %r", set(holder.reasons) - set(known))
+    def _reason(self, lacks_scope: bool, request: Request, record: Record) -> str:
+        known = [reason for reason in record.reasons if self._knows(reason)]
+        if unknown := {*record.reasons} - {*known}:
+            _log.error("refuse() was given a reason that is none: %r", unknown)
         if lacks_scope:
             return "insufficient_scope"
         if known:
@@ -206,50 +156,54 @@ class AuthFailureMiddleware:
         await send({"type": "http.response.body", "body": body})
 
     def _preferences(self, request: Request, locale: str | None) -> list[str]:
-        hosts: Languages = None
+        own: list[str] = []
         if self._languages:
             try:
-                hosts = self._languages(request.scope)
-            except Exception:
+                languages = self._languages(request.scope)
+                own = [languages] if isinstance(languages, str) else list(languages or ())
+            except Exception:  # the host's code, and a caller waits for an answer
                 _log.exception("languages() failed; the request's own are used")
-        first = [hosts] if isinstance(hosts, str) else list(hosts or ())
-        return [*first, *filter(None, (locale, request.header(b"accept-language")))]
+        return [*own, *filter(None, (locale, request.header(b"accept-language")))]
 
     def _tell(self, refusal: Refusal, scope: Scope) -> None:
         failure = refusal.failure
         # every MCP connection begins with a request that carries no token
         level = logging.DEBUG if failure.header == "bare" else logging.INFO if failure.recoverable else logging.WARNING
-        method, path = f"{scope.get('method', '')!s:.20}", f"{scope.get('path', '')!s:.200}"
+        method, path = (f"{scope.get(key, '')!s:.200}" for key in ("method", "path"))
+        method = method if method.isalpha() else repr(method)
         _log.log(level, "refused: %s (%d) %s %r", failure.reason, refusal.status, method, path)
         if self._on_refusal:
             try:
                 self._on_refusal(refusal, scope)
-            except Exception:
+            except Exception:  # the host's code, and a caller waits for an answer
                 _log.exception("on_refusal() failed")
 
 
 class _Responder:
     """Watches the inner answer of one request, and puts a refusal in its place."""
 
-    def __init__(self, middleware: AuthFailureMiddleware, request: Request, holder: _Holder, send: Send) -> None:
+    def __init__(self, middleware: AuthFailureMiddleware, request: Request, record: Record, send: Send) -> None:
         self._middleware = middleware
         self._request = request
-        self._holder = holder
+        self._record = record
         self._send = send
         self._started = False
         self._refused = False
 
     async def send(self, message: Message) -> None:
+        """The ``send`` to give to the application."""
         if self._refused:
-            return  # the inner answer goes on, perhaps for ever; ours is complete
+            await pause()  # the inner answer goes on, perhaps for ever and without a pause of its own; ours is complete
+            return
         if not self._started and message["type"] == "http.response.start":
             self._started = True
-            if recognized := self._middleware.recognize(message, self._request, self._holder):
-                self._refused = self._holder.answered = True
-                reason, challenge = recognized
-                await self._middleware.answer(
-                    reason, challenge, self._request, self._send, message.get("headers") or ()
-                )
+            headers = message.get("headers") or ()
+            if not isinstance(headers, list | tuple):  # ASGI allows what can be read only once
+                headers = list(headers)
+                message = {**message, "headers": headers}
+            if recognized := self._middleware.recognize(message["status"], headers, self._request, self._record):
+                self._refused = self._record.answered = True
+                await self._middleware.answer(*recognized, self._request, self._send, headers)
                 return
         await self._send(message)
 
@@ -289,11 +243,13 @@ def _merged(values: list[str], ours: str) -> str:
     return ", ".join([*members, ours])
 
 
-def _tell_dropped(parameters: dict[str, str], challenge: Challenge) -> None:
-    for name in ("scope", "resource_metadata"):
-        if parameters.get(name) and not getattr(challenge, name):
-            fault = url_fault(parameters[name]) if name == "resource_metadata" else "no scope-token in it"
-            _say_once(f"{name} of the application's own challenge is left out: {fault}")
+def _usable(parameters: dict[str, str]) -> Challenge:
+    """What the application's own challenge asks, without what clients would misread."""
+    url = parameters.get("resource_metadata")
+    if url and (fault := url_fault(url)):
+        say_once(f"resource_metadata of the application's own challenge is left out: {fault}")
+        url = None
+    return Challenge(scope=sendable(parameters.get("scope", "")), resource_metadata=url or None)
 
 
 class RequireScopes:
@@ -319,10 +275,11 @@ class RequireScopes:
         request = Request(scope, receive)
         granted = getattr(scope.get("auth"), "scopes", None)
         method = request.header(b"mcp-method") if scope["type"] == "http" else None
-        if granted is None or not method:
+        # a caller who is nobody yet is refused for that by the authentication itself
+        if granted is None or not method or not getattr(scope.get("user"), "is_authenticated", True):
             await self.app(scope, receive, send)
             return
-        needed = tuple(self._scopes_for(method, request.mcp_name or ""))
+        needed = sendable(self._scopes_for(method, request.mcp_name or ""))
         if set(needed) <= set(granted):
             await self.app(scope, receive, send)
             return

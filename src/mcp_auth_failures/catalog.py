@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -158,7 +158,7 @@ def read_catalog(path: "Path | Traversable", data: bytes) -> Catalog:
     }
     placeholders = {
         name: document.text(node, join("placeholders", name)) or ""
-        for name, node in document.mapping(top.get("placeholders"), "placeholders").items()
+        for name, node in document.mapping(top.get("placeholders"), "placeholders", known=_PLACEHOLDERS).items()
     }
     actions: dict[str, tuple[str, bool]] = {}
     for name, node in _fields(document, top.get("actions"), "actions", get_args(Recovery)).items():
@@ -185,6 +185,7 @@ def _fields(document: Document, node: "yaml.Node | None", path: str, names: tupl
     return document.mapping(node, path, known=names, required=names)
 
 
+_PLACEHOLDERS = ("server", "contact", "scope")  # those that Wording and a refusal have values for
 _ID = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _FIELDS = ("meaning", "challenge", "action", "status", "header", "message", "note", "placeholders")
 
@@ -194,17 +195,15 @@ def _entry(
     node: "yaml.Node",
     reason: str,
     actions: Mapping[str, tuple[str, bool]],
-    placeholders: Mapping[str, str],
+    placeholders: Collection[str],
 ) -> Entry | None:
     path = join("reasons", reason)
     if not _ID.fullmatch(reason):
         document.fault(node, path, "an id is made of lower-case letters, digits and _, at most 64")
     values = _fields(document, node, path, _FIELDS)
-    if len(values) < len(_FIELDS):
-        return None
 
-    def at(name: str) -> tuple["yaml.Node", str]:
-        return values[name], join(path, name)
+    def at(name: str) -> tuple["yaml.Node | None", str]:
+        return values.get(name), join(path, name)
 
     challenge = document.choice(*at("challenge"), get_args(ErrorCode))
     action = document.choice(*at("action"), get_args(Recovery))
@@ -213,7 +212,7 @@ def _entry(
     allowed = [
         name
         for item_path, item in document.items(*at("placeholders"))
-        if (name := document.choice(item, item_path, tuple(placeholders)))
+        if (name := document.choice(item, item_path, placeholders))
     ]
     meaning, message, note = (document.text(*at(name)) for name in ("meaning", "message", "note"))
     if message and (fault := placeholder_fault(message, [name for name in allowed if name != "scope"])):
@@ -234,7 +233,9 @@ def _entry(
     return Entry(failure, meaning, note, tuple(allowed), values["message"].start_mark.line + 1)
 
 
-def _status(document: Document, node: "yaml.Node", path: str, header: str | None) -> int | None:
+def _status(document: Document, node: "yaml.Node | None", path: str, header: str | None) -> int | None:
+    if node is None:
+        return None
     if not re.fullmatch("[45][0-9][0-9]", str(node.value)):
         document.fault(node, path, f"expected an HTTP status from 400 to 599, found {found(node)}")
         return None

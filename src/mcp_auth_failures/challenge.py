@@ -14,17 +14,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from urllib.parse import urlsplit
 
-__all__ = ["MAX_HEADER", "Challenge", "parse_challenges", "scope_fault", "to_description", "url_fault"]
+__all__ = ["MAX_HEADER", "Challenge", "parse_challenges", "scope_fault", "to_description", "url_fault", "usable_scopes"]
 
 MAX_HEADER = 4096  # octets: nginx's default buffer for a whole upstream header; a longer one becomes a 502
 
 _MAX_URL = 2048
+_MAX_ERROR = 64
 
 # RFC 6750 §3: scope-token and the characters of error_uri are %x21 / %x23-5B / %x5D-7E; error and error_description
 # add the space. That is printable ASCII without `"` and `\`.
 _TOKEN = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 _TEXT = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]+")
-_PARAMETER_IN_VALUE = re.compile(r"(?:error|scope|resource_metadata)=", re.IGNORECASE)
+_PARAMETER_IN_VALUE = re.compile(r"(?:error|error_description|error_uri|scope|resource_metadata)=", re.IGNORECASE)
 _PARAMETER_IN_TEXT = re.compile(r"\w=")
 
 _ASCII = str.maketrans(
@@ -40,6 +41,22 @@ def scope_fault(scope: object) -> str | None:
     if not isinstance(scope, str) or not _TOKEN.fullmatch(scope):
         return f"{_short(scope)} is not a scope-token: printable ASCII without space, '\"' and '\\'"
     return _hijacks(scope)
+
+
+def usable_scopes(scopes: object) -> tuple[tuple[str, ...], list[str]]:
+    """The scope-tokens of a text or a sequence, each once, and what is wrong with the rest.
+
+    ``offline_access`` is left out: it asks for a refresh token and grants nothing here (MCP authorization).
+    """
+    values = scopes.split() if isinstance(scopes, str) else scopes if isinstance(scopes, Iterable) else [scopes]
+    usable: dict[str, None] = {}
+    faults: list[str] = []
+    for value in values:
+        if fault := scope_fault(value):
+            faults.append(fault)
+        elif value != "offline_access":
+            usable[str(value)] = None
+    return tuple(usable), faults
 
 
 def url_fault(url: object) -> str | None:
@@ -121,16 +138,16 @@ class Challenge:
             if value is not None and value != ():
                 yield parameter.name, value
 
-    def to_header(self) -> str:
+    def to_header(self, *, limit: int = MAX_HEADER) -> str:
         """The value of ``WWW-Authenticate``, on one line of less than 4 kB. The reverse of :meth:`from_header`.
 
-        Where it would be longer, the description goes first, then ``error_uri``, then ``scope``.
+        Where it would reach the ``limit``, the description goes first, then ``error_uri``, then ``scope``.
         """
         values = {name: " ".join(value) if isinstance(value, tuple) else value for name, value in self._values()}
         for spare in (None, "error_description", "error_uri", "scope"):
             values.pop(spare or "", None)
             header = "Bearer " + ", ".join(f'{name}="{value}"' for name, value in values.items())
-            if len(header) < MAX_HEADER:
+            if len(header) < limit:
                 break
         return header.rstrip()  # h11 refuses a value that ends in white space, and the whole answer with it
 
@@ -162,17 +179,20 @@ def _fault(name: str, value: object) -> str | None:
         return next(filter(None, map(scope_fault, value)), None)
     if name in {"resource_metadata", "error_uri"}:
         return url_fault(value)
+    if name == "error" and isinstance(value, str) and len(value) > _MAX_ERROR:
+        return f"{_short(value)} is longer than {_MAX_ERROR} characters"
     if not isinstance(value, str) or not _TEXT.fullmatch(value):
         return f"{_short(value)} is not printable ASCII without '\"' and '\\'"
     return _hijacks(value)
 
 
-# RFC 9110 §11.6.1: a list of challenges, each a scheme with a token68 or with parameters in a list of its own, so that
-# one comma means two things. A word followed by `=` and a value is a parameter; any other begins a challenge.
+# RFC 9110 §11.6.1: a list of challenges, each a scheme with a token68 or with a list of parameters of its own, so that
+# one comma means two things. Between two commas stands a parameter (a word, `=`, a value), or a scheme with the first
+# of what belongs to it. Parameters with white space alone between them are against the grammar, and are seen.
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_SPACE = re.compile(r"[ \t,]*")
-_SCHEME = re.compile(rf"({_WORD})(?=[ \t,]|$)(?:[ \t]+[A-Za-z0-9._~+/-]+=*(?=[ \t]*(?:,|$)))?")
-_PARAMETER = re.compile(rf'({_WORD})[ \t]*=[ \t]*(?:({_WORD})|"((?:[^"\\]|\\.)*)")', re.DOTALL)
+_ELEMENT = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?\Z))+', re.DOTALL)  # an unclosed quote swallows the rest
+_SCHEME = re.compile(rf"[ \t]*({_WORD})(?:[ \t]+(?!=)|\Z)(?:[A-Za-z0-9._~+/-]+=*[ \t]*\Z)?")
+_PARAMETER = re.compile(rf'[ \t]*({_WORD})[ \t]*=[ \t]*(?:({_WORD})|"((?:[^"\\]|\\.)*)")(?=[ \t]|\Z)', re.DOTALL)
 _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -182,39 +202,32 @@ def parse_challenges(value: str) -> list[tuple[str, dict[str, str]]]:
     Scheme and names are case-insensitive: names come in lower case, and ``bearer`` as ``Bearer``. The first of two
     equal parameters counts. Never raises and takes linear time: what is not whole is left out.
     """
-    return [(scheme, parameters) for scheme, parameters, _ in scan(value)]
+    return [(scheme, parameters) for scheme, parameters, _ in _scan(value)]
 
 
 def other_challenges(values: Iterable[str]) -> list[str]:
     """The challenges of other schemes than Bearer, each as it was written."""
-    return [raw for value in values for scheme, _, raw in scan(value) if scheme != "Bearer"]
+    return [raw for value in values for scheme, _, raw in _scan(value) if scheme != "Bearer"]
 
 
-def scan(value: str) -> list[tuple[str, dict[str, str], str]]:
+def _scan(value: str) -> list[tuple[str, dict[str, str], str]]:
     """As :func:`parse_challenges`, each with the text it was read from."""
-    found: list[tuple[str, dict[str, str], int, int]] = []
-    end = len(value)
-    position = _end(_SPACE.match(value, 0))
-    while position < end:
-        if parameter := _PARAMETER.match(value, position):
+    challenges: list[tuple[str, dict[str, str], int]] = []
+    ends: list[int] = []
+    for element in _ELEMENT.finditer(value):
+        text, start = element[0], element.start()
+        position = 0
+        if first := _SCHEME.match(text):
+            scheme = "Bearer" if first[1].lower() == "bearer" else first[1]
+            challenges.append((scheme, {}, start + first.start(1)))
+            position = first.end()
+            ends.append(start + position)
+        while challenges and (parameter := _PARAMETER.match(text, position)):
+            name, word, quoted = parameter.groups()
+            challenges[-1][1].setdefault(name.lower(), word if quoted is None else _QUOTED_PAIR.sub(r"\1", quoted))
             position = parameter.end()
-            if found:
-                scheme, parameters, start, _ = found[-1]
-                quoted = parameter[3]
-                text = parameter[2] if quoted is None else _QUOTED_PAIR.sub(r"\1", quoted)
-                parameters.setdefault(parameter[1].lower(), text)
-                found[-1] = scheme, parameters, start, position
-        elif scheme_found := _SCHEME.match(value, position):
-            scheme = "Bearer" if scheme_found[1].lower() == "bearer" else scheme_found[1]
-            found.append((scheme, {}, position, scheme_found.end()))
-            position = scheme_found.end()
-        else:
-            comma = value.find(",", position)
-            # an unclosed quote swallows the rest: a comma in it separates nothing
-            position = end if comma < 0 or '"' in value[position:comma] else comma
-        position = _end(_SPACE.match(value, position))
-    return [(scheme, parameters, value[start:stop]) for scheme, parameters, start, stop in found]
-
-
-def _end(match: re.Match[str] | None) -> int:
-    return match.end() if match else 0
+            ends[-1] = start + position
+    return [
+        (scheme, parameters, value[start:end].rstrip(" \t"))
+        for (scheme, parameters, start), end in zip(challenges, ends, strict=True)
+    ]

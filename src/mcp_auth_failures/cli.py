@@ -4,6 +4,7 @@ Exit codes: 0, 1 for findings (among them a file that cannot be used), 2 for wro
 """
 
 import argparse
+import io
 import logging
 import os
 import sys
@@ -25,14 +26,19 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, the process's own by default, and return its exit code."""
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding, a file name of none
     options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options) or 0)
+        code = int(options.run(options) or 0)
+        sys.stdout.flush()
+        return code
     except DataError as error:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output, `head` perhaps, has seen enough
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nor will the interpreter's own flush fail
         return 1
 
 
@@ -154,7 +160,8 @@ def _explain(options: argparse.Namespace) -> None:
 def _template(options: argparse.Namespace) -> None:
     text = operating.template(Wording(), options.languages or ("en",))
     if options.output is None:
-        print(text, end="")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())  # UTF-8 whatever the terminal speaks: it is going to be a file
         return
     try:
         with open(options.output, "x", encoding="utf-8") as file:
@@ -171,8 +178,8 @@ def _check(options: argparse.Namespace) -> bool:
         print_json([{"severity": finding.severity, **finding.fault._asdict()} for finding in findings])
     else:
         for finding in findings:
-            file, *rest = str(finding.fault).partition(": ")
-            print(f"{file}: {finding.severity}{''.join(rest)}")
+            fault = finding.fault
+            print(": ".join(filter(None, (fault.place, finding.severity, fault.path, fault.message))))
     serious = sum(finding.severity != "note" for finding in findings)
     print(f"{len(options.paths)} looked over, {serious or 'no'} finding{'s' if serious != 1 else ''}", file=sys.stderr)
     return serious > 0

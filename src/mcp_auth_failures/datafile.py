@@ -25,9 +25,13 @@ class Fault(NamedTuple):
     path: str
     message: str
 
+    @property
+    def place(self) -> str:
+        """The file, with line and column where they are known, as editors and terminals link it."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
-        return ": ".join(part for part in (place, self.path, self.message) if part)
+        return ": ".join(part for part in (self.place, self.path, self.message) if part)
 
 
 class DataError(ValueError):
@@ -45,6 +49,8 @@ def one_of(found: str, allowed: Collection[str]) -> str:
     """Say that a name is none of the known ones, and which of them it comes nearest to."""
     import difflib  # only a fault needs it
 
+    if not allowed:
+        return f"{found[:80]!r} is not known: there are none"
     near = difflib.get_close_matches(found[:80], allowed, n=1) or [
         name for name in allowed if name.casefold() == found.casefold()
     ]
@@ -86,6 +92,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
             data = opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise DataError([Fault(file, None, None, "", f"cannot be read: {error.strerror}")]) from None
+    except DataError:
+        raise
     except ValueError as error:  # a NUL in the name
         raise DataError([Fault(repr(file), None, None, "", f"cannot be read: {error}")]) from None
     if len(data) > MAX_BYTES:

@@ -72,7 +72,9 @@ def _matches(claim: object, accepted: str | Collection[str], *, several: bool) -
 
 def _is_date(claim: object) -> TypeGuard[int | float]:
     """RFC 7519 §2, NumericDate: a JSON number."""
-    return isinstance(claim, int | float) and not isinstance(claim, bool) and math.isfinite(claim)
+    if isinstance(claim, float):
+        return math.isfinite(claim)
+    return isinstance(claim, int) and not isinstance(claim, bool)
 
 
 def _scopes(claims: Mapping[str, object]) -> frozenset[str] | None:

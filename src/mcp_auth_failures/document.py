@@ -1,5 +1,6 @@
 """Strict YAML: one document whose nodes are checked and never turned into Python objects."""
 
+import re
 from collections.abc import Collection, Iterator
 
 import yaml
@@ -38,9 +39,9 @@ class Document:
     @classmethod
     def parse(cls, data: bytes, file: str) -> "Document":
         """Parse a file's bytes. Raises :class:`DataError` when there is no tree to go on with."""
-        text = decode(data, file)
+        text = re.sub("\r\n?", "\n", decode(data, file))  # YAML 1.1 §4.1.4; other line breaks are refused
         document = cls(file, text)
-        for index, name in character_faults(text, allowed="\n\r"):
+        for index, name in character_faults(text, allowed="\n"):
             line: int | None
             column: int | None
             line, column = text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
@@ -52,7 +53,7 @@ class Document:
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-            if isinstance(error, yaml.composer.ComposerError):
+            if "single document" in str(getattr(error, "context", "")):
                 document._note(line, column, "", "a second document begins here; a file holds one")
             elif not document.faults or line not in {None, *(fault.line for fault in document.faults)}:
                 # else the parser stumbled over the very character that is named already
@@ -81,10 +82,10 @@ class Document:
             self.finish()  # an alias can hold itself: there may be no end to the tree
 
     def _note(self, line: int | None, column: int | None, path: str, message: str) -> None:
-        self.faults.append(Fault(self.file, line, column, path, message))
         if len(self.faults) == _MAX_FAULTS:
             self.faults.append(Fault(self.file, None, None, "", f"and more: only {_MAX_FAULTS} faults are shown"))
             self.finish()
+        self.faults.append(Fault(self.file, line, column, path, message))
 
     def fault(self, node: yaml.Node | yaml.Event | None, path: str, message: str) -> None:
         """Note a fault at a node."""
@@ -94,7 +95,7 @@ class Document:
     def finish(self) -> None:
         """Raise :class:`DataError` if there was any fault, in the file's order."""
         if self.faults:
-            raise DataError(sorted(self.faults, key=lambda fault: fault.line or _MAX_FAULTS * MAX_BYTES))
+            raise DataError(sorted(self.faults, key=lambda fault: (fault.line or MAX_BYTES, fault.column or 0)))
 
     def mapping(
         self,
@@ -103,15 +104,14 @@ class Document:
         *,
         known: Collection[str] | None = None,
         required: Collection[str] = (),
-        what: str = "a mapping",
     ) -> dict[str, yaml.Node]:
         """The values of a mapping by key. Other keys than ``known``, duplicates and missing ones are faults.
 
         A key is taken as it is written: an unquoted ``no:`` is the language ``no``, never ``False``.
         """
         if not isinstance(node, yaml.MappingNode):
-            if node is not None or not path:  # a missing key is reported where it is missing
-                self.fault(node, path, f"expected {what}, found {found(node)}")
+            if node is not None or not path:
+                self.fault(node, path, f"expected a mapping, found {found(node)}")
             return {}
         values: dict[str, yaml.Node] = {}
         lines: dict[str, int] = {}
@@ -130,8 +130,12 @@ class Document:
                 self.fault(node, join(path, name), "is missing")
         return values
 
+    # A node that is None is a key that is not there, which mapping() has reported; the methods below pass it over.
+
     def text(self, node: yaml.Node | None, path: str) -> str | None:
         """A text on one line, without white space round it; any other value (``yes``, ``12:30``, a list) is a fault."""
+        if node is None or self._has_fault_in(node):
+            return None
         if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:str":
             self.fault(node, path, f"expected a text in quotes, found {found(node)}")
             return None
@@ -139,34 +143,35 @@ class Document:
         if not text:
             self.fault(node, path, "expected a text in quotes, found an empty one")
             return None
-        # A character that stands in the file itself was reported at its own place.
-        if not self._covers_fault(node):
-            for _, name in character_faults(text):
-                self.fault(node, path, f"{name} is not allowed in a text")
-                return None
+        for _, name in character_faults(text):
+            self.fault(node, path, f"{name} is not allowed in a text")
+            return None
         return text
 
-    def _covers_fault(self, node: yaml.Node) -> bool:
+    def _has_fault_in(self, node: yaml.Node) -> bool:
+        """Whether the file's characters or a tag were at fault within the node, and reported at their own place."""
         first, last = node.start_mark.line + 1, node.end_mark.line + 1
         return any(fault.line and first <= fault.line <= last and not fault.path for fault in self.faults)
 
     def choice(self, node: yaml.Node | None, path: str, allowed: Collection[str]) -> str | None:
         """One of the allowed words."""
-        if not isinstance(node, yaml.ScalarNode):
-            self.fault(node, path, f"expected one of {', '.join(allowed)}, found {found(node)}")
-        elif node.value not in allowed:
+        if node is None:
+            return None
+        if isinstance(node, yaml.ScalarNode) and node.value in allowed:
+            return str(node.value)
+        if isinstance(node, yaml.ScalarNode) and node.value:
             self.fault(node, path, one_of(node.value, allowed))
         else:
-            return str(node.value)
+            self.fault(node, path, f"expected one of {', '.join(allowed)}, found {found(node)}")
         return None
 
     def items(self, node: yaml.Node | None, path: str) -> Iterator[tuple[str, yaml.Node]]:
         """The items of a list, each with its path."""
-        if not isinstance(node, yaml.SequenceNode):
+        if isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                yield f"{path}[{index}]", item
+        elif node is not None:
             self.fault(node, path, f"expected a list, found {found(node)}")
-            return
-        for index, item in enumerate(node.value):
-            yield f"{path}[{index}]", item
 
 
 def join(path: str, name: str) -> str:
@@ -176,7 +181,7 @@ def join(path: str, name: str) -> str:
 
 def found(node: yaml.Node | None) -> str:
     """Name what stands in the place of something else."""
-    if node is None or (isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"):
+    if node is None or node.tag == "tag:yaml.org,2002:null":
         return "nothing"
     if isinstance(node, yaml.SequenceNode):
         return "a list"

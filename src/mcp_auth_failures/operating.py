@@ -1,6 +1,7 @@
 """The operator's tools: an override file to begin with, and a look at one before a server reads it."""
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ def check(path: Path, details: Collection[str] = (), catalog: Catalog = SHIPPED)
     ``details`` names the placeholders that have a value.
     """
     shipped = Wording(catalog, env=False, server="…", contact="…")
-    if path.is_dir():
+    if os.path.isdir(path):
         return list(_check_folder(path, details, shipped))
     if path.suffix in {".po", ".mo"}:
         return list(_check_gettext(path, _language_of(path), details, shipped))
@@ -55,19 +56,23 @@ def _language_of(file: Path) -> str:
 
 
 def _check_override(path: Path, details: Collection[str], shipped: Wording) -> Iterator[Finding]:
-    file = str(path)
     try:
-        document = Document.parse(read_bytes(path), file)
+        document = Document.parse(read_bytes(path), str(path))
+        yield from _check_texts(document, details, shipped)
+        document.finish()
     except DataError as error:
         yield from _errors(error)
-        return
+
+
+def _check_texts(document: Document, details: Collection[str], shipped: Wording) -> Iterator[Finding]:
     if document.root is None:
-        yield Finding("note", Fault(file, None, None, "", "overrides nothing: it is empty or holds comments alone"))
+        nothing = "overrides nothing: it is empty or holds comments alone"
+        yield Finding("note", Fault(document.file, None, None, "", nothing))
     for text in written(document, shipped.catalog):
         mark = text.node.start_mark
 
         def at(message: str, line: int = mark.line + 1, column: int = mark.column + 1, path: str = text.path) -> Fault:
-            return Fault(file, line, column, path, message)
+            return Fault(document.file, line, column, path, message)
 
         if _is_cut(text.node, document.source):
             yield Finding("warning", at("ends where ' #' begins a comment; put the whole text in quotes"))
@@ -76,17 +81,13 @@ def _check_override(path: Path, details: Collection[str], shipped: Wording) -> I
         said = shipped.describe(text.reason, text.language).message
         for finding in findings(Text(text.text, text.language, shipped.catalog[text.reason], said), FOR_OPERATORS):
             yield Finding("warning", at(finding))
-    try:
-        document.finish()
-    except DataError as error:
-        yield from _errors(error)
 
 
 def _is_cut(node: yaml.Node, source: str) -> bool:
     """Whether a text without quotes is followed by a comment, which may well have been meant as part of it."""
     if getattr(node, "style", None):
         return False
-    line = source.split("\n")[node.end_mark.line]
+    line = re.split("[\n\x85\u2028\u2029]", source)[node.end_mark.line]  # YAML 1.1's line breaks
     return bool(re.match(r"\s*#", line[node.end_mark.column :]))
 
 
@@ -150,7 +151,7 @@ messages:
 
 def template(wording: Wording, languages: Iterable[str] = ("en",)) -> str:
     """An override file that says what ``wording`` says already, in these languages, with notes on each reason."""
-    languages = tuple(languages)
+    languages = tuple(dict.fromkeys(languages))
     blocks = (_template_entry(wording, reason, languages) for reason in wording.catalog.reasons)
     return _TEMPLATE_HEAD + "\n".join(blocks)
 
@@ -160,18 +161,16 @@ def _template_entry(wording: Wording, reason: str, languages: Iterable[str]) -> 
     action = entry.failure.action
     names = ", ".join(f"{{{name}}}" for name in entry.placeholders)
     notes = (entry.meaning, f"{action}: {wording.catalog.actions[action]}", f"May use {names}.")
-    said = {language: wording.describe(reason, language) for language in languages}
-    # an English text under the name of a language that has none yet would be a change
-    own = {language: failure for language, failure in said.items() if failure.language == language}
-    everywhere = next((failure for failure in said.values() if failure.language is None), None)
-    if everywhere:
-        lines = [f"  {reason}: {_quoted(everywhere.message)}"]
-    else:
-        lines = [f"  {'' if own else '# '}{reason}:"]
-        lines += [
-            f"    {'' if language in own else '# '}{language}: {_quoted(said[language].message)}" for language in said
-        ]
-    return "\n".join([*(f"  # {note}" for note in notes), *lines, ""])
+    lines: list[str] = []
+    for language in languages:
+        failure = wording.describe(reason, language)
+        # An entry would change something where the text stands for every language, where another language's is said,
+        # or where there is one beside it that names the scopes.
+        sources = {wording.source(reason, language, scopes=scopes) for scopes in ((), ("any",))}
+        own = failure.language == language and len(sources) == 1
+        lines.append(f"    {'' if own else '# '}{language}: {_quoted(failure.message)}")
+    mark = "" if any(not line.lstrip().startswith("#") for line in lines) else "# "
+    return "\n".join([*(f"  # {note}" for note in notes), f"  {mark}{reason}:", *lines, ""])
 
 
 def _quoted(text: str) -> str:

@@ -12,7 +12,7 @@ import yaml
 
 from mcp_auth_failures.catalog import Catalog
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault, read_bytes
-from mcp_auth_failures.document import Document, join
+from mcp_auth_failures.document import Document, found, join
 from mcp_auth_failures.languages import canonical
 from mcp_auth_failures.text import Sentence, split
 
@@ -56,7 +56,12 @@ def read_override(path: str, catalog: Catalog, details: Collection[str]) -> Over
 
     An empty file, or one of comments alone, overrides nothing. Raises :class:`DataError` with every fault.
     """
-    document = Document.parse(read_bytes(path), path)
+    return parse_override(read_bytes(path), path, catalog, details)
+
+
+def parse_override(data: bytes, path: str, catalog: Catalog, details: Collection[str]) -> OverrideFile:
+    """As :func:`read_override`, from the file's bytes."""
+    document = Document.parse(data, path)
     everywhere: dict[str, Sentence] = {}
     by_language: dict[str, dict[str, Sentence]] = {}
     for text in written(document, catalog):
@@ -82,12 +87,15 @@ class Written(NamedTuple):
 
 def written(document: Document, catalog: Catalog) -> Iterator[Written]:
     """Walk through an override file. What is wrong on the way is noted in the document and passed over."""
-    if document.root is None:
+    if document.root is None or found(document.root) == "nothing":
         return
     top = document.mapping(document.root, "", known=_FIELDS, required=_FIELDS)
     if "version" in top:
         document.choice(top["version"], "version", ("1",))
-    for reason, node in document.mapping(top.get("messages"), "messages", known=catalog.reasons).items():
+    messages = top.get("messages")
+    if messages is not None and found(messages) == "nothing":  # all that stood below it was deleted
+        return
+    for reason, node in document.mapping(messages, "messages", known=catalog.reasons).items():
         path = join("messages", reason)
         languages: dict[str | None, str] = {}
         for language, text_node, text_path in _languages(document, node, path):
@@ -178,30 +186,28 @@ class OverrideFiles:
             self._lock.release()
 
     def _take(self, seen: tuple[_Signature, ...]) -> bool:
-        faults = [
-            Fault(path, None, None, "", "is gone" if signature is None else "is empty")
-            for path, signature in zip(self._paths, seen, strict=True)
-            if signature is None or signature[2] == 0
-        ]
         try:
-            if faults:
-                raise DataError(faults)
-            current = self._read()
-        except DataError as error:
-            self._seen = seen  # said once for each change, and not again until the next
-            _log.error("the wording stays as it was; the changed override files cannot be used:\n%s", error)
-            return False
+            current, error = self._read(running=True), None
+        except DataError as raised:
+            current, error = (), raised
         if tuple(map(_signature, self._paths)) != seen:
             return False  # changed again while it was read: the next look begins anew
-        self._seen, self.current = seen, current
+        self._seen = seen  # a fault is said once for each change, and not again until the next
+        if error:
+            _log.error("the wording stays as it was; the changed override files cannot be used:\n%s", error)
+            return False
+        self.current = current
         return True
 
-    def _read(self, faults: Iterable[Fault] = ()) -> tuple[OverrideFile, ...]:
+    def _read(self, faults: Iterable[Fault] = (), *, running: bool = False) -> tuple[OverrideFile, ...]:
         files: list[OverrideFile] = []
         faults = list(faults)
         for path in self._paths:
             try:
-                files.append(read_override(path, self._catalog, self._details))
+                data = read_bytes(path)
+                if running and not data:  # what a writer leaves while it writes; at start it is an operator's choice
+                    faults.append(Fault(path, None, None, "", "is empty"))
+                files.append(parse_override(data, path, self._catalog, self._details))
             except DataError as error:
                 faults += error.faults
         if faults:

@@ -1,8 +1,9 @@
 """One failure happening now: a complete HTTP answer, a JSON-RPC error, a tool result, and the way back. No I/O."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NotRequired, TypedDict, cast, get_args
 
@@ -17,6 +18,8 @@ from mcp_auth_failures.catalog import (
 from mcp_auth_failures.challenge import Challenge, scope_fault, url_fault
 
 __all__ = ["JsonRpcError", "Refusal", "ToolResult", "usable_id"]
+
+_LANGUAGE = re.compile("[A-Za-z0-9-]{1,35}")  # RFC 5646 §4.4.1: 35 characters hold every tag but the odd ones
 
 _MAX_BODY = 1 << 20
 _MAX_ID = 256
@@ -85,15 +88,23 @@ class Refusal:
         request_id: object = None,
         help_url: str | None = None,
     ) -> None:
-        answer = _answer(failure, tuple(scopes), resource_metadata_url, help_url)
-        if type(request_id) is int and -_MAX_INTEGER <= request_id <= _MAX_INTEGER:
-            body = b'{"jsonrpc":"2.0","id":%d%b' % (request_id, answer.after_id)
-        else:
-            request_id = usable_id(request_id)
-            body = b'{"jsonrpc":"2.0","id":%b%b' % (_json.encode(request_id).encode(), answer.after_id)
-        _set(self, "_answer", answer)
-        _set(self, "request_id", request_id)
-        _set(self, "body", body)
+        tokens = scopes if isinstance(scopes, str | tuple) else tuple(scopes)
+        _fill(self, _answer(failure, failure.description, tokens, resource_metadata_url, help_url), request_id)
+
+    @classmethod
+    def repeated(
+        cls,
+        failure: AuthFailure,
+        scopes: tuple[str, ...],
+        resource_metadata_url: str | None,
+        request_id: object,
+        help_url: str | None,
+    ) -> "Refusal":
+        """As the constructor, for what a host refuses again and again: all but the id is made once, and kept."""
+        refusal: Refusal = object.__new__(cls)
+        answer = _kept_answer(failure, failure.description, scopes, resource_metadata_url, help_url)
+        _fill(refusal, answer, request_id)
+        return refusal
 
     def __repr__(self) -> str:
         return f"<Refusal {self.failure.reason} ({self.status}), id {self.request_id!r}>"
@@ -149,8 +160,17 @@ class Refusal:
         """
         meta: dict[str, object] = {"mcp-auth-failures/failure": self.json_rpc_error["data"]}
         if self.failure.recoverable:
-            meta["mcp/www_authenticate"] = [_challenge(self, self.failure.challenge).to_header()]
+            meta["mcp/www_authenticate"] = [self._challenge().to_header(limit=_MAX_BODY)]
         return {"content": [{"type": "text", "text": self.failure.message}], "isError": True, "_meta": meta}
+
+    def _challenge(self) -> Challenge:
+        return Challenge(
+            error=self.failure.challenge,
+            scope=self.scopes,
+            resource_metadata=self.resource_metadata_url,
+            error_description=self.failure.description,
+            error_uri=self.help_url,
+        )
 
     @classmethod
     def from_response(
@@ -167,22 +187,11 @@ class Refusal:
         one by default) gives ``None``. Never raises, whatever came. The reverse of :attr:`status`, :attr:`headers` and
         :attr:`body`.
         """
-        if not isinstance(status, int) or status < 400:
-            return None
         try:
-            text = body.decode() if isinstance(body, bytes | bytearray | memoryview) else body
-            content = json.loads(text) if len(text) <= _MAX_BODY else None
-        except (ValueError, TypeError, AttributeError, RecursionError):
+            content = _content(status, body)
+            return _read(content["error"], catalog or SHIPPED, _bearer(headers), content.get("id")) if content else None
+        except Exception:  # a body may be anything
             return None
-        if not isinstance(content, dict):
-            return None
-        challenge = _bearer(headers) or Challenge()
-        return _read(
-            content.get("error"),
-            catalog or SHIPPED,
-            challenge=challenge,
-            request_id=content.get("id"),
-        )
 
     @classmethod
     def from_error(cls, error: object, *, catalog: Catalog | None = None) -> "Refusal | None":
@@ -192,19 +201,34 @@ class Refusal:
         exception that carries one as ``error`` (the official SDK's ``MCPError``). Header and id are not part of it.
         Never raises. The reverse of :attr:`json_rpc_error`.
         """
-        return _read(getattr(error, "error", error), catalog or SHIPPED, challenge=Challenge(), request_id=None)
+        try:
+            return _read(getattr(error, "error", error), catalog or SHIPPED, Challenge(), None)
+        except Exception:  # an object of any client's, with attributes that do anything
+            return None
 
 
-@lru_cache(maxsize=1024)  # all four come from the host's files and code, never from a caller's header or body
-def _answer(failure: AuthFailure, scopes: tuple[str, ...], url: str | None, help_url: str | None) -> _Answer:
+def _fill(refusal: Refusal, answer: _Answer, request_id: object) -> None:
+    if type(request_id) is int and -_MAX_INTEGER <= request_id <= _MAX_INTEGER:
+        body = b'{"jsonrpc":"2.0","id":%d%b' % (request_id, answer.after_id)
+    else:
+        request_id = usable_id(request_id)
+        body = b'{"jsonrpc":"2.0","id":%b%b' % (_json.encode(request_id).encode(), answer.after_id)
+    _set(refusal, "_answer", answer)
+    _set(refusal, "request_id", request_id)
+    _set(refusal, "body", body)
+
+
+def _answer(
+    failure: AuthFailure, description: str | None, scopes: str | tuple[str, ...], url: str | None, help_url: str | None
+) -> _Answer:
     if help_url is not None and (fault := url_fault(help_url)):
         raise ValueError(f"help_url: {fault}")
     bare = failure.header != "error"
     challenge = Challenge(
         error=None if bare else failure.challenge,
-        scope=scopes,
+        scope=scopes,  # type: ignore[arg-type]  # a text is refused there
         resource_metadata=url,
-        error_description=None if bare else failure.description,
+        error_description=None if bare else description,
         error_uri=None if bare else help_url,
     )
     data: dict[str, object] = {**auth_failure_data(failure), "language": failure.language}
@@ -228,14 +252,9 @@ def _answer(failure: AuthFailure, scopes: tuple[str, ...], url: str | None, help
     )
 
 
-def _challenge(refusal: Refusal, error: str) -> Challenge:
-    return Challenge(
-        error=error,
-        scope=refusal.scopes,
-        resource_metadata=refusal.resource_metadata_url,
-        error_description=refusal.failure.description,
-        error_uri=refusal.help_url,
-    )
+# Keyed by what a host's code and files say, and bounded all the same. The description is a key of its own, since two
+# failures that differ in it alone are equal.
+_kept_answer = lru_cache(maxsize=1024)(_answer)
 
 
 def usable_id(request_id: object) -> int | str | None:
@@ -260,19 +279,24 @@ _set = object.__setattr__  # what a frozen dataclass's own constructor uses
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # raw, since TypeScript clients show it as it is
 
 
-def _bearer(headers: Any) -> Challenge | None:
-    pairs = headers.items() if hasattr(headers, "items") else headers
+def _content(status: int, body: bytes | str) -> dict[str, Any] | None:
+    text = body if isinstance(body, str) else bytes(body).decode()
+    content = json.loads(text) if status >= 400 and len(text) <= _MAX_BODY else None
+    return content if isinstance(content, dict) and "error" in content else None
+
+
+def _bearer(headers: Any) -> Challenge:
     try:
-        for name, value in pairs:
-            name, value = (part.decode("latin-1") if isinstance(part, bytes) else part for part in (name, value))
+        for pair in headers.items() if isinstance(headers, Mapping) else headers:
+            name, value = (part.decode("latin-1") if isinstance(part, bytes) else part for part in pair)
             if name.lower() == "www-authenticate" and (challenge := Challenge.from_header(value)):
                 return challenge
-    except (TypeError, ValueError, AttributeError):
-        pass  # no headers at all, or none that a server sent
-    return None
+        return Challenge()
+    except Exception:  # headers may be anything, from any HTTP library, and the body says the most
+        return Challenge()
 
 
-def _read(error: object, catalog: Catalog, *, challenge: Challenge, request_id: object) -> Refusal | None:
+def _read(error: object, catalog: Catalog, challenge: Challenge, request_id: object) -> Refusal | None:
     message, data = _member(error, "message"), _member(error, "data")
     if not isinstance(message, str) or not _is_unicode(message) or not isinstance(data, Mapping):
         return None
@@ -280,27 +304,24 @@ def _read(error: object, catalog: Catalog, *, challenge: Challenge, request_id: 
     language, scope, help_url = (data.get(name) for name in ("language", "scope", "help"))
     if not isinstance(reason, str) or reason not in catalog.reasons or action not in get_args(Recovery):
         return None
-    if not isinstance(recoverable, bool) or not (language is None or isinstance(language, str)):
+    if not isinstance(recoverable, bool) or not (language is None or _LANGUAGE.fullmatch(language)):
         return None
     known = catalog[reason].failure
-    failure = AuthFailure(
-        reason=reason,
-        challenge=known.challenge,
+    failure = replace(
+        known,
         action=cast("Recovery", action),
         message=message,
         recoverable=recoverable,
-        status=known.status,
         language=language,
-        header=known.header,
         description=challenge.error_description,
     )
     scopes = scope.split(" ") if isinstance(scope, str) else challenge.scope
     return Refusal(
         failure,
-        scopes=tuple(scope for scope in scopes if not scope_fault(scope)),
-        resource_metadata_url=challenge.resource_metadata,
-        request_id=usable_id(request_id),
-        help_url=help_url if isinstance(help_url, str) and not url_fault(help_url) else None,
+        [scope for scope in scopes if not scope_fault(scope)],
+        challenge.resource_metadata,
+        request_id,
+        help_url if isinstance(help_url, str) and not url_fault(help_url) else None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mcp_auth_failures.refusal import usable_id
 
-__all__ = ["Message", "Receive", "Request", "Scope"]
+__all__ = ["Message", "Receive", "Request", "Scope", "pause"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -72,13 +72,7 @@ class Request:
         """
         try:
             return _id_and_locale(json.loads(await self._body()))
-        except (
-            ValueError,
-            TypeError,
-            RecursionError,
-            OSError,
-            RuntimeError,
-        ):  # RuntimeError: not asyncio, or a server's
+        except Exception:  # a caller's bytes, a server's receive(): the refusal goes out all the same, without an id
             return None, None
 
     async def _body(self) -> bytes:
@@ -103,6 +97,15 @@ class Request:
                 if not message.get("more_body"):
                     return body
         return b""
+
+
+async def pause() -> None:
+    """Let others run, where asyncio runs."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    await asyncio.sleep(0)
 
 
 def _id_and_locale(request: object) -> tuple[int | str | None, str | None]:

@@ -14,6 +14,7 @@ StrPath = str | os.PathLike[str]
 
 _MAX_DETAIL = 500
 _URL_NAMES = ("language", "reason")
+_LONGEST_NAME = 64
 
 
 class Settings:
@@ -34,13 +35,16 @@ class Settings:
 
     def folders(self, variable: str, value: StrPath | Iterable[StrPath]) -> tuple[str, ...]:
         """As :meth:`paths`, of folders that can be listed."""
-        folders = self.paths(variable, value)
-        for folder in folders:
+        folders: list[str] = []
+        for folder in self.paths(variable, value):
             try:
                 os.listdir(folder)
-            except (OSError, ValueError) as error:
-                self._refuse(folder, f"cannot be read: {getattr(error, 'strerror', None) or error}")
-        return () if self.faults else folders
+                folders.append(folder)
+            except OSError as error:
+                self._refuse(folder, f"cannot be read: {error.strerror}")
+            except ValueError as error:  # a NUL in the name
+                self._refuse(repr(folder), f"cannot be read: {error}")
+        return tuple(folders)
 
     def single(self, argument: str, variable: str, value: str | None) -> tuple[str, str | None]:
         """A setting's name, for faults, and its value: the operator's, else the host's."""
@@ -85,9 +89,10 @@ class Settings:
         if unknown := next((name for name in parts[1::2] if name not in _URL_NAMES), None):
             self._refuse(name, f"the placeholder {one_of(unknown, _URL_NAMES)}")
             return None
-        if fault := url_fault(fill(parts, dict.fromkeys(_URL_NAMES, "x"))):
-            self._refuse(name, fault)
-            return None
+        for stand_in in ("x", "x" * _LONGEST_NAME):
+            if fault := url_fault(fill(parts, dict.fromkeys(_URL_NAMES, stand_in))):
+                self._refuse(name, fault)
+                return None
         return parts
 
     def _refuse(self, name: str, message: str) -> None:

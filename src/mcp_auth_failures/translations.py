@@ -29,24 +29,25 @@ def installed(folder: "Path | Traversable") -> tuple[dict[str, "Path | Traversab
     files: dict[str, Path | Traversable] = {}
     faults: list[Fault] = []
     for locale in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if locale.name == "LC_MESSAGES" or not (locale / "LC_MESSAGES").is_dir():
-            continue
-        candidates = [locale / "LC_MESSAGES" / f"{DOMAIN}.{ending}" for ending in ("po", "mo")]
-        file = next((candidate for candidate in candidates if candidate.is_file()), None)
-        if file is None:
-            continue
         try:
-            files.setdefault(canonical(locale.name), file)
+            if locale.name != "LC_MESSAGES" and (file := _file(locale)):
+                files.setdefault(canonical(locale.name), file)
         except ValueError as error:
             faults.append(Fault(str(locale), None, None, "", str(error)))
+        except OSError as error:
+            faults.append(Fault(str(error.filename or locale), None, None, "", f"cannot be read: {error.strerror}"))
     return files, faults
+
+
+def _file(locale: "Path | Traversable") -> "Path | Traversable | None":
+    candidates = [locale / "LC_MESSAGES" / f"{DOMAIN}.{ending}" for ending in ("po", "mo")]
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 class Folder:
     """The languages of one gettext folder, each read when it is first asked for. A file is read once.
 
-    What is wrong with a file is logged then: it costs that language alone (that text alone, where only a text is
-    wrong), and nothing that a ``previous`` reading of the same folder had.
+    What is wrong with a file is logged then, and costs that language alone; what is wrong with a text costs the text.
 
     :ivar missing: texts that have a placeholder without a value, among those read so far.
     """
@@ -58,16 +59,14 @@ class Folder:
         details: Collection[str],
         *,
         builtin: bool = False,
-        previous: "Folder | None" = None,
     ) -> None:
         self.missing: list[Fault] = []
         self._catalog = catalog
         self._details = details
         self._builtin = builtin
-        self._previous = previous
         self._files, faults = installed(root)
         self._read: dict[str, Mapping[str, Sentence]] = {}
-        _report(faults, "a folder that names no language is passed over")
+        _report(faults, "a folder is passed over")
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -87,15 +86,19 @@ class Folder:
         """The translated messages of one language, by reason."""
         texts = self._read.get(language)
         if texts is None:
-            texts = self._read[language] = self._texts(language) if language in self._files else {}
+            texts = self._read[language] = self._texts(language, {}) if language in self._files else {}
         return texts
 
-    def _texts(self, language: str) -> Mapping[str, Sentence]:
+    def read_all(self, previous: "Folder | None" = None) -> None:
+        """Read every language now. One that cannot be read stays as it was in a ``previous`` reading of the folder."""
+        for language in self._files:
+            self._read[language] = self._texts(language, previous.texts(language) if previous else {})
+
+    def _texts(self, language: str, kept: Mapping[str, Sentence]) -> Mapping[str, Sentence]:
         file = self._files[language]
         try:
             translations = read_language(file)
         except (DataError, OSError) as error:
-            kept = self._previous.texts(language) if self._previous else {}
             _log.error("%s is left %s:\n%s", language, "as it was" if kept else "out", error)
             return kept
         texts: dict[str, Sentence] = {}

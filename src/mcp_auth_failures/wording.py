@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Reason, packaged
-from mcp_auth_failures.challenge import scope_fault, url_fault
+from mcp_auth_failures.challenge import url_fault, usable_scopes
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, one_of
 from mcp_auth_failures.languages import preferences
 from mcp_auth_failures.overrides import OverrideFiles
@@ -71,30 +71,35 @@ class Wording:
             self._files.reload()
         except DataError as error:
             faults += error.faults
-        hosts = self._read_hosts({})
         faults += [
             Fault(str(self._catalog.path), entry.line, None, f"reasons.{reason}.message", fault)
             for reason, entry in self._catalog.reasons.items()
             if (fault := missing_detail(placeholders(entry.failure.message), self._details))
         ]
-        faults += [fault for folder in hosts.values() for fault in folder.missing]
-        if faults:
-            raise DataError(faults)
-        self._hosts = hosts
+        self._hosts, damage = self._read_hosts({})
+        faults += damage
         self._default = default
+        self._lock = Lock()
         self._texts = self._compose()
         if default and not preferences(default, self._texts.languages):
             name, _ = settings.single("default_language", "language", default)
-            raise DataError([Fault(name, None, None, "", f"no text is in {one_of(default, self._texts.languages)}")])
+            faults.append(Fault(name, None, None, "", one_of(default, self._texts.languages)))
+        if faults:
+            raise DataError(faults)
 
-    def _read_hosts(self, previous: Mapping[str, Folder]) -> dict[str, Folder]:
-        folders = {
-            root: Folder(Path(root), self._catalog, self._details, previous=previous.get(root)) for root in self._roots
-        }
-        for folder in folders.values():
-            for language in folder.languages:
-                folder.texts(language)
-        return folders
+    def _read_hosts(self, previous: Mapping[str, Folder]) -> tuple[dict[str, Folder], list[Fault]]:
+        folders: dict[str, Folder] = {}
+        faults: list[Fault] = []
+        for root in self._roots:
+            try:
+                folder = Folder(Path(root), self._catalog, self._details)
+            except OSError as error:
+                faults.append(Fault(root, None, None, "", f"cannot be read: {error.strerror}"))
+                continue
+            folder.read_all(previous.get(root))
+            faults += folder.missing
+            folders[root] = folder
+        return folders, faults
 
     def _compose(self) -> "Texts":
         layers: list[Layer] = [*self._files.current, *self._hosts.values(), *self._builtin]
@@ -133,22 +138,27 @@ class Wording:
         and logged, and an id that cannot be echoed becomes ``None``.
         """
         texts = self._texts
-        scopes = tuple(scopes.split()) if isinstance(scopes, str) else tuple(scopes)
+        if isinstance(scopes, str) or texts.has_scope:
+            scopes = self._sendable(scopes)
         if scopes and texts.has_scope:
-            failure = texts.find(reason, languages, scopes).failure
+            failure = texts.find(reason, languages, tuple(scopes)).failure
         else:
             failure = texts.describe(reason, languages)
         help_url = self._help(failure) if self._help_url else None
         try:
-            return Refusal(failure, scopes, resource_metadata_url, request_id, help_url)
+            return Refusal.repeated(failure, tuple(scopes), resource_metadata_url, request_id, help_url)
         except (ValueError, TypeError):
-            faults = [fault for scope in scopes if (fault := scope_fault(scope))]
-            usable = tuple(scope for scope in scopes if not scope_fault(scope))
             if resource_metadata_url is not None and (fault := url_fault(resource_metadata_url)):
-                faults.append(fault)
+                _log.error("left out of a challenge: %s", fault)
                 resource_metadata_url = None
+            return Refusal.repeated(failure, self._sendable(scopes), resource_metadata_url, request_id, help_url)
+
+    @staticmethod
+    def _sendable(scopes: object) -> tuple[str, ...]:
+        usable, faults = usable_scopes(scopes)
+        if faults:
             _log.error("left out of a challenge: %s", "; ".join(faults))
-            return Refusal(failure, usable, resource_metadata_url, request_id, help_url)
+        return usable
 
     def _help(self, failure: AuthFailure) -> str:
         language = failure.language or self._default or "en"
@@ -156,7 +166,7 @@ class Wording:
 
     def source(self, reason: str, languages: Languages = None, *, scopes: Iterable[str] = ()) -> str:
         """Where the text of :meth:`describe` comes from: a file and line."""
-        return self._texts.find(reason, languages, tuple(scopes)).source
+        return self._texts.find(reason, languages, self._sendable(scopes)).source
 
     def load(self) -> None:
         """Read every language now, rather than when a caller first asks for it."""
@@ -168,15 +178,17 @@ class Wording:
 
         Raises :class:`~mcp_auth_failures.DataError` with every fault, and leaves the wording as it was.
         """
-        hosts = self._read_hosts(self._hosts)
-        self._files.reload([fault for folder in hosts.values() for fault in folder.missing])
-        self._hosts = hosts
-        self._replace_texts()
+        with self._lock:
+            hosts, faults = self._read_hosts(self._hosts)
+            self._files.reload(faults)
+            self._hosts = hosts
+            self._replace_texts()
 
     def check(self) -> None:
         """Take up changed override files, looking at most every few seconds; a faulty one is logged. Never raises."""
         if self._files.check():
-            self._replace_texts()
+            with self._lock:
+                self._replace_texts()
 
     def _replace_texts(self) -> None:
         texts = self._compose()
