@@ -17,20 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_auth_failures import languages
+from mcp_auth_failures.catalog import packaged
 from mcp_auth_failures.languages import negotiate, preferences
 
 CASES = json.loads((Path(__file__).parent / "cases" / "negotiation.json").read_text(encoding="utf-8"))
 
 
-TAGS = (
-    "ar bg bn ca cs da de el en es et fa fi fil fr he hi hr hu id it ja ko lt lv ms nb nl pl pt-BR pt-PT ro ru sk sl sr"
-    " sv ta th tr uk ur vi zh-Hans zh-Hant"
-)
-
-
 def shipped() -> tuple[str, ...]:
-    """The tags of the shipped translations."""
-    return tuple(TAGS.split())
+    """The tags of the shipped translations, and of the catalog's own English."""
+    folders = [folder.name for folder in packaged("locales").iterdir() if folder.is_dir()]
+    return tuple(sorted({"en", *(name.replace("_", "-") for name in folders)}))
 
 
 SHIPPED = shipped()

@@ -279,12 +279,13 @@ class RequireScopes:
         if granted is None or not method or not getattr(scope.get("user"), "is_authenticated", True):
             await self.app(scope, receive, send)
             return
-        needed = sendable(self._scopes_for(method, request.mcp_name or ""))
-        if set(needed) <= set(granted):
+        needed = self._scopes_for(method, request.mcp_name or "")
+        needed = needed.split() if isinstance(needed, str) else list(needed)
+        if all(each in granted for each in needed):
             await self.app(scope, receive, send)
             return
         refuse("insufficient_scope", scopes=needed)
-        header = Challenge(error="insufficient_scope", scope=needed).to_header()
+        header = Challenge(error="insufficient_scope", scope=sendable(needed)).to_header()
         headers = [(b"www-authenticate", header.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 403, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -2,8 +2,8 @@
 
 import argparse
 import os
+import shutil
 import sys
-import tempfile
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from babel.localedata import locale_identifiers
 from mcp_auth_failures import translating
 from mcp_auth_failures.console import add_command, print_json, print_table
 from mcp_auth_failures.datafile import DataError, Fault, one_of
-from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.languages import canonical, negotiate
 from mcp_auth_failures.translations import DOMAIN, installed
 
 __all__ = ["add_translations"]
@@ -57,9 +57,12 @@ def _locale(value: str) -> str:
         name = canonical(value).replace("-", "_")
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    if name not in (known := locale_identifiers()):
-        near = [locale for locale in known if locale.partition("_")[0] == name.partition("_")[0]]
-        raise argparse.ArgumentTypeError(one_of(name, near))
+    known = locale_identifiers()
+    if name not in known:
+        same = sorted(locale for locale in known if locale.partition("_")[0] == name.partition("_")[0])
+        raise argparse.ArgumentTypeError(
+            f"{value!r} is not one of {', '.join(same)} (did you mean {negotiate(name, same, same[0])!r}?)"
+        )
     return name
 
 
@@ -112,6 +115,9 @@ def _status(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     wanted = {locale.replace("_", "-") for locale in options.locales}
+    there = installed(options.folder)[0]
+    for language in sorted(wanted - there.keys()):
+        options.parser.error(f"there is no file for {one_of(language, there)}")
     if faults := list(translating.check(options.folder, wanted or None)):
         raise DataError(faults)
     print("nothing to mend", file=sys.stderr)
@@ -119,11 +125,15 @@ def _check(options: argparse.Namespace) -> None:
 
 def _write(file: Path, data: bytes) -> None:
     """Replace a file as a whole, so that a translator's work is never half there; leave an equal one alone."""
-    if file.is_file() and file.read_bytes() == data:
-        return
-    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=file.name, delete=False) as temporary:
-        temporary.write(data)
-    mode = file.stat().st_mode if file.exists() else 0o644
-    os.chmod(temporary.name, mode)
-    os.replace(temporary.name, file)
+    temporary = file.with_name(f"{file.name}.new")
+    try:
+        if file.is_file() and file.read_bytes() == data:
+            return
+        temporary.write_bytes(data)
+        if file.exists():
+            shutil.copymode(file, temporary)
+        os.replace(temporary, file)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise DataError([Fault(str(file), None, None, "", f"cannot be written: {error.strerror}")]) from None
     print(f"wrote {file}", file=sys.stderr)

@@ -35,9 +35,17 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     room = max(30, shutil.get_terminal_size((100, 24)).columns - indent - 1)
     for *cells, text in table:
         start = "".join(cell + " " * (width + 2 - _width(cell)) for cell, width in zip(cells, widths, strict=True))
-        # textwrap counts characters, and those of Chinese, Japanese and Korean take two columns
-        lines = textwrap.wrap(text, room // 2 if _width(text) > len(text) else room, break_on_hyphens=False) or [""]
+        lines = _wrap(text, room) or [""]
         print(start + ("\n" + " " * indent).join(lines))
+
+
+def _wrap(text: str, room: int) -> list[str]:
+    """As ``textwrap.wrap``, which counts characters: those of Chinese, Japanese and Korean take two columns each."""
+    for width in range(room, 1, -1):
+        lines = textwrap.wrap(text, width, break_on_hyphens=False)
+        if all(_width(line) <= room for line in lines):
+            return lines
+    return [text]
 
 
 def _width(text: str) -> int:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Literal, TypeGuard
 
-__all__ = ["diagnose"]
+__all__ = ["diagnose", "granted_scopes"]
 
 Diagnosis = Literal["unverified", "expired", "incomplete", "insufficient_scope"]
 
@@ -52,7 +52,7 @@ def diagnose(
         and (_is_date(expiry) or (expiry is None and not require_exp))
         and (start is None or (_is_date(start) and start <= moment + leeway))
     )
-    granted = _scopes(claims)
+    granted = granted_scopes(claims)
     if not verified or granted is None:
         return "unverified"
     if _is_date(expiry) and expiry <= moment - leeway:
@@ -77,8 +77,8 @@ def _is_date(claim: object) -> TypeGuard[int | float]:
     return isinstance(claim, int) and not isinstance(claim, bool)
 
 
-def _scopes(claims: Mapping[str, object]) -> frozenset[str] | None:
-    """The granted scopes, or ``None`` where the claim is malformed."""
+def granted_scopes(claims: Mapping[str, object]) -> frozenset[str] | None:
+    """The scopes that claims grant (RFC 8693 §4.2, and ``scp``), or ``None`` where the claim is malformed."""
     claim = claims["scope"] if claims.get("scope") is not None else claims.get("scp")
     values = claim.split(" ") if isinstance(claim, str) else [] if claim is None else claim
     if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from mcp_auth_failures.datafile import MAX_BYTES, DataError, Fault, decode, read_bytes
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from babel.messages.catalog import Message
 
-__all__ = ["PoFile", "Translation", "parse_po", "read_language", "read_mo", "read_po"]
+__all__ = ["Translation", "parse_po", "read_language", "read_mo", "read_po"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def read_po(data: bytes, file: str) -> dict[str, Translation]:
     """
     return {
         message.context: Translation(message.id, message.string, message.lineno)
-        for message in parse_po(data, file).entries
+        for message in parse_po(data, file)
         if message.context
         and isinstance(message.id, str)
         and isinstance(message.string, str)
@@ -54,15 +54,11 @@ def read_po(data: bytes, file: str) -> dict[str, Translation]:
     }
 
 
-class PoFile(NamedTuple):
-    """The entries of a ``.po`` in its order, the header (an empty ``id``) among them, and the obsolete ones."""
+def parse_po(data: bytes, file: str) -> list["Message"]:
+    """The entries of a ``.po`` in its order, the header (an empty ``id``) among them, without the obsolete ones.
 
-    entries: list["Message"]
-    obsolete: list["Message"]
-
-
-def parse_po(data: bytes, file: str) -> PoFile:
-    """Read a ``.po`` with all that is in it. Raises :class:`DataError` as :func:`read_po` does."""
+    Raises :class:`DataError` as :func:`read_po` does.
+    """
     from babel.messages.catalog import Catalog  # 30 ms that only a server with another language than English pays
     from babel.messages.pofile import PoFileError, PoFileParser
 
@@ -81,9 +77,10 @@ def parse_po(data: bytes, file: str) -> PoFile:
     for number, line in enumerate(lines, 1):
         if line and line[0] != "#" and not _LINE.fullmatch(line):
             _refuse(file, number, f"is not a line of a .po: {_why(line)}")
-    catalog = Entries(charset="utf-8")
+    # Babel does not know `#~|`, which msgmerge writes
+    living = ("" if line.startswith("#~") else line for line in lines)
     try:
-        PoFileParser(catalog, abort_invalid=True).parse(lines)
+        PoFileParser(Entries(charset="utf-8"), abort_invalid=True).parse(living)
     except PoFileError as error:
         _refuse(file, error.lineno + 1, f"is not a .po: {str(error).rsplit(' on ', 1)[0]}")
     except (ValueError, IndexError, AttributeError, TypeError) as error:  # `msgstr` first, a text before any keyword, …
@@ -96,7 +93,7 @@ def parse_po(data: bytes, file: str) -> PoFile:
             name = message.context or message.id or "the header"
             _refuse(file, message.lineno, f"{name} is here twice: it is on line {seen[key]} already")
         seen[key] = message.lineno or 0
-    return PoFile(entries, list(catalog.obsolete.values()))
+    return entries
 
 
 # Babel takes what it finds between the first and the last character for the text, quotes or not.

@@ -99,16 +99,11 @@ def canonical(tag: str) -> str:
     match = _RANGE.fullmatch(tag) if isinstance(tag, str) else None
     if not match or match["weight"] or match["tag"] != tag:
         raise ValueError(f"{tag!r:.80} is not a language tag such as en or pt-BR{_nearest(tag)}")
-    language, _, script, region, rest = match.group("language", "extended", "script", "region", "rest")
-    if language.lower() not in _known_languages():
+    language, *subtags = tag.replace("_", "-").lower().split("-")
+    if language not in _known_languages():
         raise ValueError(f"{tag!r:.80} is in no language that is known{_nearest(tag)}")
-    spelled = (
-        language.lower(),
-        (script or "").title(),
-        (region or "").upper(),
-        rest.lower().strip("-_").replace("_", "-"),
-    )
-    return "-".join(filter(None, spelled))
+    spelled = {2: str.upper, 4: str.title}
+    return "-".join([language, *(spelled.get(len(subtag), str)(subtag) for subtag in subtags)])
 
 
 def script_of(tag: str) -> str:

@@ -15,7 +15,7 @@ from mcp.types import CallToolResult
 
 from mcp_auth_failures.asgi import refuse
 from mcp_auth_failures.challenge import Challenge
-from mcp_auth_failures.diagnosis import _scopes, diagnose
+from mcp_auth_failures.diagnosis import diagnose, granted_scopes
 from mcp_auth_failures.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class ClaimsVerifier(TokenVerifier):
         return AccessToken(
             token=token,
             client_id=next(name for name in names if isinstance(name, str) and name.strip()),
-            scopes=sorted(filter(None, _scopes(claims) or ())),
+            scopes=sorted(filter(None, granted_scopes(claims) or ())),
             # the SDK drops what is past it, without a reason
             expires_at=math.ceil(expiry) + math.ceil(self._leeway) if isinstance(expiry, int | float) else None,
             resource=self._resource,

@@ -4,8 +4,6 @@ Files are written the way ``msgcat --no-wrap`` writes them, so that gettext's to
 them as they are, and a change of one sentence is a change of one line.
 """
 
-import io
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,16 +12,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from babel.core import Locale
-from babel.messages.catalog import Catalog as PoCatalog
-from babel.messages.catalog import Message
 from babel.messages.plurals import get_plural
-from babel.messages.pofile import denormalize, write_po
 
 from mcp_auth_failures.catalog import SHIPPED, Catalog, read_catalog
 from mcp_auth_failures.datafile import DataError, Fault, decode
 from mcp_auth_failures.gettext_files import parse_po
 from mcp_auth_failures.languages import same_language
+from mcp_auth_failures.po_lines import PoEntry, entries_of, keyword_line
 from mcp_auth_failures.rules import FOR_TRANSLATORS, Text, findings
+from mcp_auth_failures.text import placeholders
 from mcp_auth_failures.translations import DOMAIN, installed
 
 if TYPE_CHECKING:
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Status", "check", "check_file", "extract", "extract_messages", "new", "status", "twin", "update"]
 
-_NO_WRAP = 1 << 31  # Babel takes 0 for "no wrapping" of texts, but wraps comments then, and breaks `#| msgid` by it
+_BRACES = "python-brace-format"
 
 
 class Translatable(NamedTuple):
@@ -84,7 +81,7 @@ def extract(catalog: Catalog = SHIPPED) -> bytes:
         team="LANGUAGE <LL@li.org>",
         locale="",
     )
-    return _write(header, [_entry(text, None) for text in translatables(catalog)])
+    return _file([header.splitlines(), *(_lines(text, None) for text in translatables(catalog))])
 
 
 def new(locale: str, now: datetime, catalog: Catalog = SHIPPED) -> bytes:
@@ -97,7 +94,8 @@ def new(locale: str, now: datetime, catalog: Catalog = SHIPPED) -> bytes:
         team=known.english_name,
         locale=locale,
     )
-    return _write(header + f'"Plural-Forms: {get_plural(known).plural_forms}\\n"\n', _merged({}, catalog))
+    plural = f'"Plural-Forms: {get_plural(known).plural_forms}\\n"'
+    return _file([[*header.splitlines(), plural], *(_lines(text, None) for text in translatables(catalog))])
 
 
 def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
@@ -107,58 +105,54 @@ def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
     obsolete, and comes back when its text does. The header and all comments stay as they are. Doing it twice changes
     nothing. Raises :class:`DataError` for a file that cannot be read.
     """
-    po = parse_po(data, file)
-    known = {message.context: message for message in (*po.obsolete, *po.entries) if message.context}
-    header = re.match(r'(?:#.*\n)*msgid ""\nmsgstr .*\n(?:".*\n)*', decode(data, file).replace("\r\n", "\n") + "\n")
-    if not header:
+    parse_po(data, file)
+    header, *entries = [*entries_of(decode(data, file))] or [PoEntry([])]
+    if not header.is_header:
         raise DataError([Fault(file, 1, None, "", "does not begin with a header: an entry whose msgid is empty")])
-    entries = _merged(known, catalog)
-    current = {message.context for message in entries}
-    return _write(header[0], entries, [message for context, message in known.items() if context not in current])
+    blocks = [header.header_lines()]
+    for text in translatables(catalog):
+        was = _best(text, entries)
+        blocks.append(_lines(text, was))
+        if was:
+            entries.remove(was)
+    blocks += (entry.obsolete_lines() for entry in entries if entry.obsolete or entry.is_translated)
+    return _file(blocks)
 
 
-def _merged(known: dict[str, Message], catalog: Catalog) -> list[Message]:
-    return [_entry(text, known.get(text.context)) for text in translatables(catalog)]
-
-
-def _entry(text: Translatable, was: Message | None) -> Message:
-    comments, previous = _comments(was) if was else ([], None)
-    flags = set(was.flags) if was else set()
-    if was and was.string:
-        if was.id != text.english:
-            flags.add("fuzzy")
-            previous = previous or str(was.id)
-        elif previous == text.english:
-            flags.discard("fuzzy")  # the English is again what was translated
-    return Message(
-        text.english,
-        was.string if was else "",
-        locations=[("catalog/failures.yaml", text.line)],
-        flags=flags,
-        auto_comments=[text.note],
-        user_comments=comments,
-        previous_id=previous if previous and "fuzzy" in flags else (),
-        context=text.context,
+def _best(text: Translatable, entries: Iterable[PoEntry]) -> PoEntry | None:
+    """The entry of a text: one that is translated before an empty one, a living before an obsolete one."""
+    own = (entry for entry in entries if entry.text("msgctxt") == text.context and entry.text("msgid_plural") is None)
+    return max(
+        own,
+        key=lambda entry: (entry.is_translated, not entry.obsolete, entry.text("msgid") == text.english),
+        default=None,
     )
 
 
-def _comments(message: Message) -> tuple[list[str], str | None]:
-    """A translator's comments, and the previous English, which Babel reads as one of them (``| msgid "…"``)."""
-    comments = [comment for comment in message.user_comments if not comment.startswith("|")]
-    previous = [comment[1:].strip() for comment in message.user_comments if comment.startswith("|")]
-    text = "\n".join(previous).partition("msgid ")[2]
-    return comments, denormalize(text) if text else None
+def _lines(text: Translatable, was: PoEntry | None) -> list[str]:
+    translated = (was and was.text("msgstr")) or ""
+    flags = [flag for flag in was.flags if flag not in {"fuzzy", _BRACES}] if was else []
+    previous = was.previous if was and "fuzzy" in was.flags else None
+    fuzzy = bool(was and "fuzzy" in was.flags)
+    if was and translated and was.text("msgid") != text.english:
+        fuzzy, previous = True, previous or was.text("msgid")
+    if previous == text.english:  # the English is again what was translated
+        fuzzy = False
+    flags = [*(["fuzzy"] if fuzzy else []), *flags, *([_BRACES] if placeholders(text.english) else [])]
+    return [
+        *(was.comments if was else ()),
+        f"#. {text.note}",
+        f"#: catalog/failures.yaml:{text.line}",
+        *([f"#, {', '.join(flags)}"] if flags else []),
+        *([f"#| {keyword_line('msgid', previous)}"] if previous and fuzzy else []),
+        keyword_line("msgctxt", text.context),
+        keyword_line("msgid", text.english),
+        keyword_line("msgstr", translated),
+    ]
 
 
-def _write(header: str, entries: Iterable[Message], obsolete: Iterable[Message] = ()) -> bytes:
-    po = PoCatalog(charset="utf-8")
-    for message in entries:
-        po[message.id] = message
-    for message in obsolete:
-        po.obsolete[str(message.context)] = message
-    body = io.BytesIO()
-    write_po(body, po, width=_NO_WRAP, omit_header=True, include_previous=True)
-    return f"{header.rstrip()}\n\n{body.getvalue().decode().strip()}\n".encode()
+def _file(blocks: Iterable[Iterable[str]]) -> bytes:
+    return ("\n\n".join("\n".join(block) for block in blocks) + "\n").encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +214,7 @@ def check_file(file: "Path | Traversable", language: str, catalog: Catalog = SHI
 def _judge(file: "Path | Traversable", language: str, catalog: Catalog) -> Iterator[tuple[str, Fault]]:
     """Each fault of a ``.po``, and its kind: ``broken`` as a whole, or a text that is missing, fuzzy or faulty."""
     try:
-        entries = {message.context: message for message in parse_po(file.read_bytes(), str(file)).entries}
+        entries = {message.context: message for message in parse_po(file.read_bytes(), str(file))}
     except DataError as error:
         yield from (("broken", fault) for fault in error.faults)
         return
