@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -835,6 +836,18 @@ def test_refuse_never_raises(reason: Any, scopes: Any) -> None:
     answer = ask(AuthFailureMiddleware(Inner(recorded=[reason], scopes=scopes)), headers=SOME)
     assert answer.reason == (reason or "unverified")
     assert answer.refusal.scopes == ()
+
+
+class Own(str, Enum):  # noqa: UP042 - what many hosts have, whose str() is not its value
+    """A host's own names for reasons."""
+
+    EXPIRED = "expired"
+
+
+def test_reason_of_a_hosts_own_enumeration() -> None:
+    """A reason may be a member of a host's enumeration of texts, recorded or from the gate."""
+    assert ask(AuthFailureMiddleware(Inner(recorded=[Own.EXPIRED]))).reason == "expired"
+    assert ask(AuthFailureMiddleware(Inner(200), gate=lambda scope: Own.EXPIRED)).reason == "expired"
 
 
 def test_unknown_recorded_reason_is_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -66,6 +66,13 @@ def test_shipped_reasons_are_the_contract() -> None:
     assert list(shipped) == list(CONTRACT["reasons"])
 
 
+# A text of each kind that shares a translator's note with the others of its kind.
+KINDS = {
+    **{kind: f"reasons.expired.{kind}" for kind in ("title", "you", "operator")},
+    "label": "labels.language",
+}
+
+
 def test_everything_in_the_file_is_in_the_catalog() -> None:
     """An independent reader finds nothing in the file that the catalog does not say too, and in the same order."""
     said = {
@@ -76,6 +83,12 @@ def test_everything_in_the_file_is_in_the_catalog() -> None:
             for action, meaning in CATALOG.actions.items()
         },
         "placeholders": dict(CATALOG.placeholders),
+        "notes": {kind: CATALOG.texts[context].note for kind, context in KINDS.items()},
+        "labels": {
+            context.removeprefix("labels."): text.english
+            for context, text in CATALOG.texts.items()
+            if context.startswith("labels.")
+        },
         "reasons": {
             reason: {
                 "meaning": entry.meaning,
@@ -84,7 +97,8 @@ def test_everything_in_the_file_is_in_the_catalog() -> None:
                 "status": entry.failure.status,
                 "header": entry.failure.header,
                 "message": entry.failure.message,
-                "note": entry.note,
+                "note": CATALOG.texts[f"reasons.{reason}.message"].note,
+                **{kind: CATALOG.texts[f"reasons.{reason}.{kind}"].english for kind in ("title", "you", "operator")},
                 "placeholders": list(entry.placeholders),
             }
             for reason, entry in CATALOG.reasons.items()
@@ -114,11 +128,11 @@ def test_shipped_statuses_and_header_rules() -> None:
 @pytest.mark.parametrize("reason", CATALOG.reasons)
 def test_entry_states_where_it_stands(reason: str) -> None:
     """An entry is whole: its failure is English, a translator has a note, and its line is that of the message."""
-    entry = CATALOG[reason]
+    entry, text = CATALOG[reason], CATALOG.texts[f"reasons.{reason}.message"]
     assert (entry.failure.reason, entry.failure.language) == (reason, "en")
-    assert entry.note
+    assert text.note
     assert set(entry.placeholders) <= set(CATALOG.placeholders)
-    assert TEXT.splitlines()[entry.line - 1].strip() == f'message: "{entry.failure.message}"'
+    assert TEXT.splitlines()[text.line - 1].strip() == f'message: "{entry.failure.message}"'
 
 
 @pytest.mark.parametrize("reason", CATALOG.reasons)
@@ -362,7 +376,7 @@ def test_fault_in_the_shipped_file_stops_the_import(tmp_path: Path) -> None:
 Edit = tuple[str, str, str]
 Expected = tuple[str, str]  # path, message
 
-REASON_FIELDS = "meaning, challenge, action, status, header, message, note, placeholders"
+REASON_FIELDS = "meaning, challenge, action, status, header, message, note, placeholders, title, you, operator"
 EXPIRED = "\n  expired:\n"
 MESSAGE = f'"{CATALOG["expired"].failure.message}"'
 
@@ -486,7 +500,7 @@ FAULTS: dict[str, tuple[list[Edit], list[Expected]]] = {
         [
             (
                 "reason",
-                "'reason' is not one of version, challenges, actions, placeholders, reasons (did you mean 'reasons'?)",
+                "'reason' is not one of version, challenges, actions, placeholders, reasons, notes, labels (did you mean 'reasons'?)",
             )
         ],
     ),
@@ -572,7 +586,7 @@ FAULTS: dict[str, tuple[list[Edit], list[Expected]]] = {
         [("reasons.expired.meaning", "expected a text in quotes, found the number '1'")],
     ),
     "note that is nothing": (
-        [(EXPIRED, f' "{CATALOG["expired"].note}"', "¦")],
+        [(EXPIRED, f' "{CATALOG.texts["reasons.expired.message"].note}"', "¦")],
         [("reasons.expired.note", "expected a text in quotes, found nothing")],
     ),
     # statuses
@@ -795,7 +809,7 @@ def test_200000_unknown_keys_are_bounded(tmp_path: Path) -> None:
     with pytest.raises(DataError) as raised:
         load_catalog(_write(tmp_path, "{" + ",".join(keys) + "}"))
     lines = str(raised.value).splitlines()
-    fields = "version, challenges, actions, placeholders, reasons"
+    fields = "version, challenges, actions, placeholders, reasons, notes, labels"
     assert lines[0] == f"{tmp_path / 'failures.yaml'}:1:2: a: 'a' is not one of {fields}"
     assert lines[100:] == [f"{tmp_path / 'failures.yaml'}: and more: only 100 faults are shown"]
 

@@ -4,6 +4,7 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
+from http.client import HTTPMessage
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -321,7 +322,7 @@ refusals = st.builds(
         failure,
         st.sampled_from(REASONS),
         message=st.text(),
-        language=st.sampled_from([None, "en", "de-AT", "pt-BR", "zh-Hant"]),
+        language=st.sampled_from([None, "en", "de-AT", "zh-Hant", "sl-Latn-IT-rozaj-biske-1994-x-resia-vallon"]),
         description=st.sampled_from([None, "For developers, in ASCII."]),
     ),
     scopes=st.lists(scopes | st.just("offline_access"), max_size=200).map(tuple),
@@ -331,11 +332,22 @@ refusals = st.builds(
 )
 
 Headers = dict[str, str]
+
+
+def urllib_headers(headers: Headers) -> HTTPMessage:
+    """Headers as the standard library's own HTTP client has them: neither a ``Mapping`` nor pairs."""
+    message = HTTPMessage()
+    for name, value in headers.items():
+        message[name] = value
+    return message
+
+
 SHAPES: dict[str, Callable[[Headers], Any]] = {
     "mapping": dict,
     "lower-case mapping": lambda headers: {name.lower(): value for name, value in headers.items()},
     "pairs of text": lambda headers: list(headers.items()),
     "pairs of octets": lambda headers: [(name.encode(), value.encode()) for name, value in headers.items()],
+    "urllib": urllib_headers,
     "iterator": lambda headers: iter(headers.items()),
     "with others": lambda headers: [("Server", "x"), *headers.items(), ("WWW-Authenticate", 'Basic realm="x"')],
 }

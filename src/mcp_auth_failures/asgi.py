@@ -5,8 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import get_args
 
-from mcp_auth_failures.catalog import ErrorCode
 from mcp_auth_failures.challenge import Challenge, other_challenges, parse_challenges, url_fault
+from mcp_auth_failures.failure import ErrorCode
 from mcp_auth_failures.recording import Record, recording, refuse, say_once, sendable
 from mcp_auth_failures.refusal import Refusal
 from mcp_auth_failures.request import Message, Receive, Request, Scope, pause

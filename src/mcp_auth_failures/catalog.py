@@ -3,13 +3,22 @@
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 from mcp_auth_failures.datafile import DataError, one_of, placeholder_fault, read_bytes
 from mcp_auth_failures.document import Document, found, join
+from mcp_auth_failures.failure import (
+    AuthFailure,
+    AuthFailureData,
+    ErrorCode,
+    HeaderRule,
+    Reason,
+    Recovery,
+    auth_failure_data,
+)
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -20,73 +29,32 @@ __all__ = [
     "AuthFailure",
     "AuthFailureData",
     "Catalog",
+    "CatalogText",
     "DataError",
     "Entry",
     "Reason",
     "Recovery",
     "auth_failure_data",
     "load_catalog",
+    "message_context",
     "packaged",
     "read_catalog",
 ]
 
-Reason = Literal[
-    "no_token", "expired", "unverified", "incomplete", "not_provisioned", "surface_disabled", "insufficient_scope"
-]
-"""The shipped reasons, for type checkers; ``load_catalog().reasons`` holds them at run time, with any a host added."""
 
-Recovery = Literal["refresh", "reconnect", "contact_operator"]
-"""What can be done about a failure: the vocabulary that a client may automate on, closed for that purpose."""
+class CatalogText(NamedTuple):
+    """A text of the catalog that is translated.
 
-ErrorCode = Literal["invalid_token", "insufficient_scope"]
-"""RFC 6750 §3.1, without ``invalid_request``: that is no refusal of a token."""
-
-HeaderRule = Literal["error", "bare", "none"]
-"""Whether ``WWW-Authenticate`` names the error, is a challenge without one (RFC 6750 §3.1), or is not sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuthFailure:
-    """Why a call was refused and what can be done about it, with the sentence to say in one language.
-
-    :ivar reason: the stable id, such as ``expired``.
-    :ivar challenge: the ``error`` of the Bearer challenge (RFC 6750 §3.1), for the OAuth machinery.
-    :ivar action: for a client that automates.
-    :ivar message: one sentence that an agent relays to a person.
-    :ivar recoverable: whether anything on the caller's side can help.
-    :ivar status: the HTTP status of the refusal.
-    :ivar language: BCP 47 tag of the message; ``None`` where the operator's one text stands for every language.
-    :ivar header: whether ``WWW-Authenticate`` names the error (``error``), only challenges (``bare``), or is not sent
-        (``none``).
-    :ivar description: ASCII English for developers, the ``error_description`` (RFC 6750 §3); ``None`` if there is none.
-        It takes no part in comparisons.
+    :ivar context: its path in the file, such as ``reasons.expired.message``.
+    :ivar english: the text.
+    :ivar note: for its translator.
+    :ivar line: where it stands in the file.
     """
 
-    reason: str
-    challenge: str
-    action: Recovery
-    message: str
-    recoverable: bool
-    status: int
-    language: str | None
-    header: HeaderRule
-    description: str | None = field(default=None, compare=False, repr=False)
-
-    def __hash__(self) -> int:
-        return hash((self.message, self.reason))
-
-
-class AuthFailureData(TypedDict):
-    """The machine-readable half of a failure."""
-
-    reason: str
-    action: Recovery
-    recoverable: bool
-
-
-def auth_failure_data(failure: AuthFailure) -> AuthFailureData:
-    """The part of a failure that a client may act on, ready for ``error.data`` or ``_meta``; never its wording."""
-    return {"reason": failure.reason, "action": failure.action, "recoverable": failure.recoverable}
+    context: str
+    english: str
+    note: str
+    line: int
 
 
 class Entry(NamedTuple):
@@ -94,27 +62,28 @@ class Entry(NamedTuple):
 
     :ivar failure: with the English message, placeholders not yet filled.
     :ivar meaning: when this reason applies, for people who read the catalog.
-    :ivar note: for the translator of the message.
     :ivar placeholders: the names that a message for this reason may have in braces.
-    :ivar line: where the message stands in the file.
     """
 
     failure: AuthFailure
     meaning: str
-    note: str
     placeholders: tuple[str, ...]
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All that one catalog file says, by name and in its order. ``path`` is where it was read."""
+    """All that one catalog file says, by name and in its order.
+
+    :ivar path: where it was read.
+    :ivar texts: every text that is translated, by its context.
+    """
 
     path: "Path | Traversable"
     challenges: Mapping[str, str]
     actions: Mapping[str, str]
     placeholders: Mapping[str, str]
     reasons: Mapping[str, Entry]
+    texts: Mapping[str, CatalogText]
 
     def __getitem__(self, reason: str) -> Entry:
         """The entry of a reason. Raises ``KeyError`` that names the known reasons, and the nearest."""
@@ -122,6 +91,11 @@ class Catalog:
             return self.reasons[reason]
         except (KeyError, TypeError):
             raise KeyError(f"reason {one_of(str(reason), self.reasons)}") from None
+
+
+def message_context(reason: str) -> str:
+    """The context of a reason's message, its path in the catalog."""
+    return f"reasons.{reason}.message"
 
 
 def packaged(folder: str) -> "Path | Traversable":
@@ -149,7 +123,7 @@ def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
 def read_catalog(path: "Path | Traversable", data: bytes) -> Catalog:
     """As :func:`load_catalog`, from the file's bytes."""
     document = Document.parse(data, str(path))
-    top = _fields(document, document.root, "", ("version", "challenges", "actions", "placeholders", "reasons"))
+    top = _fields(document, document.root, "", _TOP, ("notes", "labels"))
     if "version" in top:
         document.choice(top["version"], "version", ("1",))
     challenges = {
@@ -166,11 +140,16 @@ def read_catalog(path: "Path | Traversable", data: bytes) -> Catalog:
         action = _fields(document, node, path_, ("meaning", "recoverable"))
         recoverable = document.choice(action.get("recoverable"), join(path_, "recoverable"), ("true", "false"))
         actions[name] = (document.text(action.get("meaning"), join(path_, "meaning")) or "", recoverable == "true")
+    kinds = _fields(document, top.get("notes"), "notes", (), (*_PAGE, "label"))
+    notes = {kind: document.text(node, join("notes", kind)) or "" for kind, node in kinds.items()}
+    texts: dict[str, CatalogText] = {}
     reasons = {
         name: entry
         for name, node in document.mapping(top.get("reasons"), "reasons", required=get_args(Reason)).items()
-        if (entry := _entry(document, node, name, actions, placeholders))
+        if (entry := _entry(document, node, name, actions, placeholders, notes, texts))
     }
+    for name, node in _fields(document, top.get("labels"), "labels", (), _LABELS).items():
+        _add_text(document, texts, node, join("labels", name), notes.get("label", ""), {name} & {"contact"})
     document.finish()
     return Catalog(
         path,
@@ -178,13 +157,22 @@ def read_catalog(path: "Path | Traversable", data: bytes) -> Catalog:
         MappingProxyType({name: meaning for name, (meaning, _) in actions.items()}),
         MappingProxyType(placeholders),
         MappingProxyType(reasons),
+        MappingProxyType(texts),
     )
 
 
-def _fields(document: Document, node: "yaml.Node | None", path: str, names: tuple[str, ...]) -> dict[str, "yaml.Node"]:
-    return document.mapping(node, path, known=names, required=names)
+def _fields(
+    document: Document, node: "yaml.Node | None", path: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, "yaml.Node"]:
+    return document.mapping(node, path, known=(*required, *optional), required=required)
 
 
+_TOP = ("version", "challenges", "actions", "placeholders", "reasons")
+_PAGE = ("title", "you", "operator")  # what only the help pages need, and a host's catalog may leave out
+_LABELS = (
+    *("site", "choose", "message", "you", "operator", "developer", "status", "challenge", "action", "body", "none"),
+    *("contact", "others", "language"),
+)
 _PLACEHOLDERS = ("server", "contact", "scope")  # those that Wording and a refusal have values for
 _ID = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _FIELDS = ("meaning", "challenge", "action", "status", "header", "message", "note", "placeholders")
@@ -196,11 +184,13 @@ def _entry(
     reason: str,
     actions: Mapping[str, tuple[str, bool]],
     placeholders: Collection[str],
+    notes: Mapping[str, str],
+    texts: dict[str, CatalogText],
 ) -> Entry | None:
     path = join("reasons", reason)
     if not _ID.fullmatch(reason):
         document.fault(node, path, "an id is made of lower-case letters, digits and _, at most 64")
-    values = _fields(document, node, path, _FIELDS)
+    values = _fields(document, node, path, _FIELDS, _PAGE)
 
     def at(name: str) -> tuple["yaml.Node | None", str]:
         return values.get(name), join(path, name)
@@ -214,10 +204,12 @@ def _entry(
         for item_path, item in document.items(*at("placeholders"))
         if (name := document.choice(item, item_path, placeholders))
     ]
-    meaning, message, note = (document.text(*at(name)) for name in ("meaning", "message", "note"))
-    if message and (fault := placeholder_fault(message, [name for name in allowed if name != "scope"])):
-        # {scope} has a value in some refusals only, and the English is what is said when nothing else can be
-        document.fault(*at("message"), fault)
+    meaning, note = document.text(*at("meaning")), document.text(*at("note"))
+    # {scope} has a value in some refusals only, and the English is what is said when nothing else can be
+    details = [name for name in allowed if name != "scope"]
+    message = _add_text(document, texts, *at("message"), note or "", details)
+    for kind in _PAGE:
+        _add_text(document, texts, *at(kind), notes.get(kind, ""), ())
     if not (challenge and action and header and status and meaning and message and note and action in actions):
         return None
     failure = AuthFailure(
@@ -230,7 +222,24 @@ def _entry(
         language="en",
         header=cast("HeaderRule", header),
     )
-    return Entry(failure, meaning, note, tuple(allowed), values["message"].start_mark.line + 1)
+    return Entry(failure, meaning, tuple(allowed))
+
+
+def _add_text(
+    document: Document,
+    texts: dict[str, CatalogText],
+    node: "yaml.Node | None",
+    path: str,
+    note: str,
+    placeholders: Collection[str],
+) -> str | None:
+    english = document.text(node, path)
+    if node is None or english is None:
+        return None
+    if fault := placeholder_fault(english, placeholders):
+        document.fault(node, path, fault)
+    texts[path] = CatalogText(path, english, note, node.start_mark.line + 1)
+    return english
 
 
 def _status(document: Document, node: "yaml.Node | None", path: str, header: str | None) -> int | None:

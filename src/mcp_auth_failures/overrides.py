@@ -46,6 +46,9 @@ class OverrideFile:
             "scope" in text.names for texts in (self.everywhere, *self.by_language.values()) for text in texts.values()
         )
 
+    def text(self, context: str, language: str) -> None:
+        """Nothing: an override file has messages alone."""
+
     def sentence(self, reason: str, language: str) -> Sentence | None:
         """The text of this file for a reason in exactly this language."""
         return self.everywhere.get(reason) or self.by_language.get(language, {}).get(reason)

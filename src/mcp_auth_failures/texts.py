@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Entry
+from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Entry, message_context
 from mcp_auth_failures.challenge import to_description
 from mcp_auth_failures.languages import preferences
 from mcp_auth_failures.text import Sentence, fill, split
@@ -27,7 +27,10 @@ class Layer(Protocol):
         """Whether any of its texts names the scopes of a refusal."""
 
     def sentence(self, reason: str, language: str) -> Sentence | None:
-        """The text for a reason in exactly this language."""
+        """The message of a reason in exactly this language."""
+
+    def text(self, context: str, language: str) -> Sentence | None:
+        """Any text of the catalog in exactly this language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,18 @@ class Texts:
                 return said
         raise AssertionError("the catalog's English is the last of all texts")  # pragma: no cover
 
+    def text(self, context: str, language: str) -> Sentence:
+        """A text of the help pages in a language, or what its readers get where it is not translated.
+
+        Raises ``KeyError`` for a context that the catalog does not have.
+        """
+        text = self._catalog.texts[context]
+        for tag in preferences(language, self.languages):
+            for layer in self._layers:
+                if sentence := layer.text(context, tag):
+                    return sentence
+        return Sentence(tuple(split(text.english)), "en", f"{self._catalog.path}:{text.line}")
+
     def own(self, language: str) -> _Own:
         """What is said in exactly this language."""
         own = self._own.get(language)
@@ -113,7 +128,8 @@ class Texts:
             if sentence := layer.sentence(entry.failure.reason, language):
                 yield sentence
         if language == "en":
-            source = "shipped" if self._catalog is SHIPPED else f"{self._catalog.path}:{entry.line}"
+            line = self._catalog.texts[message_context(entry.failure.reason)].line
+            source = "shipped" if self._catalog is SHIPPED else f"{self._catalog.path}:{line}"
             yield Sentence(tuple(split(entry.failure.message)), "en", source)
 
     def _say(self, entry: Entry, sentence: Sentence, details: Mapping[str, str]) -> Said:

@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 from babel.core import Locale
 from babel.messages.plurals import get_plural
 
-from mcp_auth_failures.catalog import SHIPPED, Catalog, read_catalog
+from mcp_auth_failures.catalog import SHIPPED, Catalog, CatalogText, read_catalog
 from mcp_auth_failures.datafile import DataError, Fault, decode
 from mcp_auth_failures.gettext_files import parse_po
 from mcp_auth_failures.languages import same_language
@@ -31,27 +31,12 @@ __all__ = ["Status", "check", "check_file", "extract", "extract_messages", "new"
 _BRACES = "python-brace-format"
 
 
-class Translatable(NamedTuple):
-    """A text to translate: the path that is its context, the English, a note, and where it stands in the YAML."""
-
-    context: str
-    english: str
-    note: str
-    line: int
-
-
-def translatables(catalog: Catalog) -> Iterator[Translatable]:
-    """Every text of a catalog that is translated, in the file's order."""
-    for reason, entry in catalog.reasons.items():
-        yield Translatable(f"reasons.{reason}.message", entry.failure.message, entry.note, entry.line)
-
-
 def extract_messages(
     fileobj: IO[bytes], keywords: object, comment_tags: object, options: object
 ) -> Iterator[tuple[int, str, tuple[str, str], list[str]]]:
     """Babel's extractor ``mcp_auth_failures``, for ``pybabel extract``."""
     catalog = read_catalog(Path(fileobj.name), fileobj.read())
-    for text in translatables(catalog):
+    for text in catalog.texts.values():
         yield text.line, "pgettext", (text.context, text.english), [text.note]
 
 
@@ -81,7 +66,7 @@ def extract(catalog: Catalog = SHIPPED) -> bytes:
         team="LANGUAGE <LL@li.org>",
         locale="",
     )
-    return _file([header.splitlines(), *(_lines(text, None) for text in translatables(catalog))])
+    return _file([header.splitlines(), *(_lines(text, None) for text in catalog.texts.values())])
 
 
 def new(locale: str, now: datetime, catalog: Catalog = SHIPPED) -> bytes:
@@ -95,7 +80,7 @@ def new(locale: str, now: datetime, catalog: Catalog = SHIPPED) -> bytes:
         locale=locale,
     )
     plural = f'"Plural-Forms: {get_plural(known).plural_forms}\\n"'
-    return _file([[*header.splitlines(), plural], *(_lines(text, None) for text in translatables(catalog))])
+    return _file([[*header.splitlines(), plural], *(_lines(text, None) for text in catalog.texts.values())])
 
 
 def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
@@ -110,7 +95,7 @@ def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
     if not header.is_header:
         raise DataError([Fault(file, 1, None, "", "does not begin with a header: an entry whose msgid is empty")])
     blocks = [header.header_lines()]
-    for text in translatables(catalog):
+    for text in catalog.texts.values():
         was = _best(text, entries)
         blocks.append(_lines(text, was))
         if was:
@@ -119,7 +104,7 @@ def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
     return _file(blocks)
 
 
-def _best(text: Translatable, entries: Iterable[PoEntry]) -> PoEntry | None:
+def _best(text: CatalogText, entries: Iterable[PoEntry]) -> PoEntry | None:
     """The entry of a text: one that is translated before an empty one, a living before an obsolete one."""
     own = (entry for entry in entries if entry.text("msgctxt") == text.context and entry.text("msgid_plural") is None)
     return max(
@@ -129,7 +114,7 @@ def _best(text: Translatable, entries: Iterable[PoEntry]) -> PoEntry | None:
     )
 
 
-def _lines(text: Translatable, was: PoEntry | None) -> list[str]:
+def _lines(text: CatalogText, was: PoEntry | None) -> list[str]:
     translated = (was and was.text("msgstr")) or ""
     flags = [flag for flag in was.flags if flag not in {"fuzzy", _BRACES}] if was else []
     previous = was.previous if was and "fuzzy" in was.flags else None
@@ -170,7 +155,7 @@ class Status:
 
 def status(folder: Path, catalog: Catalog = SHIPPED) -> Iterator[Status]:
     """How far each language of a gettext folder is."""
-    total = sum(1 for _ in translatables(catalog))
+    total = len(catalog.texts)
     for language, file in installed(folder)[0].items():
         locale = Locale.parse(language, sep="-")
         found = Counter(kind for kind, _ in _judge(file, language, catalog))

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from mcp_auth_failures.catalog import Catalog
+from mcp_auth_failures.catalog import Catalog, message_context
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault
 from mcp_auth_failures.gettext_files import read_language
 from mcp_auth_failures.languages import canonical
@@ -64,6 +64,7 @@ class Folder:
         self._catalog = catalog
         self._details = details
         self._builtin = builtin
+        self._messages = {message_context(reason): entry.placeholders for reason, entry in catalog.reasons.items()}
         self._files, faults = installed(root)
         self._read: dict[str, Mapping[str, Sentence]] = {}
         _report(faults, "a folder is passed over")
@@ -80,19 +81,27 @@ class Folder:
 
     def sentence(self, reason: str, language: str) -> Sentence | None:
         """The translated message of a reason in exactly this language."""
-        return self.texts(language).get(reason)
+        return self.text(message_context(reason), language)
+
+    def text(self, context: str, language: str) -> Sentence | None:
+        """A translated text of the catalog in exactly this language."""
+        return self._all(language).get(context)
 
     def texts(self, language: str) -> Mapping[str, Sentence]:
         """The translated messages of one language, by reason."""
-        texts = self._read.get(language)
-        if texts is None:
-            texts = self._read[language] = self._texts(language, {}) if language in self._files else {}
-        return texts
+        said = {reason: self.sentence(reason, language) for reason in self._catalog.reasons}
+        return {reason: sentence for reason, sentence in said.items() if sentence}
 
     def read_all(self, previous: "Folder | None" = None) -> None:
         """Read every language now. One that cannot be read stays as it was in a ``previous`` reading of the folder."""
         for language in self._files:
-            self._read[language] = self._texts(language, previous.texts(language) if previous else {})
+            self._read[language] = self._texts(language, previous._all(language) if previous else {})
+
+    def _all(self, language: str) -> Mapping[str, Sentence]:
+        texts = self._read.get(language)
+        if texts is None:
+            texts = self._read[language] = self._texts(language, {}) if language in self._files else {}
+        return texts
 
     def _texts(self, language: str, kept: Mapping[str, Sentence]) -> Mapping[str, Sentence]:
         file = self._files[language]
@@ -104,28 +113,28 @@ class Folder:
         texts: dict[str, Sentence] = {}
         faults: list[Fault] = []
         older: list[str] = []
-        for reason, entry in self._catalog.reasons.items():
-            context = f"reasons.{reason}.message"
+        for context, (_, english, *_) in self._catalog.texts.items():
             translation = translations.get(context)
             if translation is None:
                 continue
-            if translation.english != entry.failure.message:
+            if translation.english != english:
                 if self._builtin:
                     continue
                 older.append(context)
             text = translation.text.strip()
             wrong = next((name for _, name in character_faults(text)), None)
             # a shipped sentence has the placeholders of its English alone, so that it can be said without any detail
-            allowed = placeholders(translation.english) if self._builtin else entry.placeholders
+            own = placeholders(english)
+            allowed = own if self._builtin else self._messages.get(context, own)
             fault = f"{wrong} is not allowed in a text" if wrong else placeholder_fault(text, allowed)
             if fault:
                 faults.append(Fault(str(file), translation.line, None, context, fault))
                 continue
             parts = tuple(split(text))
-            if unfilled := missing_detail(parts[1::2], self._details):
+            if context in self._messages and (unfilled := missing_detail(parts[1::2], self._details)):
                 self.missing.append(Fault(str(file), translation.line, None, context, unfilled))
             source = "shipped" if self._builtin else f"{file}:{translation.line}" if translation.line else str(file)
-            texts[reason] = Sentence(parts, language, source)
+            texts[context] = Sentence(parts, language, source)
         _report(faults, "a text that cannot be used is left out")
         if older:
             _log.warning(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 
-from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Reason, packaged
+from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Reason, message_context, packaged
 from mcp_auth_failures.challenge import url_fault, usable_scopes
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, one_of
 from mcp_auth_failures.languages import preferences
@@ -72,9 +72,9 @@ class Wording:
         except DataError as error:
             faults += error.faults
         faults += [
-            Fault(str(self._catalog.path), entry.line, None, f"reasons.{reason}.message", fault)
-            for reason, entry in self._catalog.reasons.items()
-            if (fault := missing_detail(placeholders(entry.failure.message), self._details))
+            Fault(str(self._catalog.path), text.line, None, text.context, fault)
+            for text in map(self._catalog.texts.__getitem__, map(message_context, self._catalog.reasons))
+            if (fault := missing_detail(placeholders(text.english), self._details))
         ]
         self._hosts, damage = self._read_hosts({})
         faults += damage
@@ -167,6 +167,13 @@ class Wording:
     def source(self, reason: str, languages: Languages = None, *, scopes: Iterable[str] = ()) -> str:
         """Where the text of :meth:`describe` comes from: a file and line."""
         return self._texts.find(reason, languages, self._sendable(scopes)).source
+
+    def text(self, context: str, language: str) -> str:
+        """A text of the help pages, such as ``labels.language``, in a language; English where it is not translated.
+
+        Raises ``KeyError`` for a context that the catalog does not have.
+        """
+        return fill(self._texts.text(context, language).parts, {"contact": "", **self._details})
 
     def load(self) -> None:
         """Read every language now, rather than when a caller first asks for it."""
