@@ -301,14 +301,13 @@ def test_another_limit_may_be_set() -> None:
     assert challenge.to_header(limit=29) == 'Bearer error="e"'
 
 
-@pytest.mark.parametrize(("length", "fits"), [(64, True), (65, False), (5000, False)])
-def test_error_has_a_bound(length: int, fits: bool) -> None:
+def test_error_has_a_bound() -> None:
     """An error is never dropped, and so cannot be made so long that the value would pass its limit."""
-    if fits:
-        assert Challenge(error="e" * length).to_header() == f'Bearer error="{"e" * length}"'
-        return
-    with pytest.raises(ValueError, match=r"^error: 'e+\.{3} is longer than 64 characters$|^error: 'e{65}' is longer"):
-        Challenge(error="e" * length)
+    assert Challenge(error="e" * 64).to_header() == f'Bearer error="{"e" * 64}"'
+    for length, shown in [(65, f"'{'e' * 65}'"), (5000, f"'{'e' * 96}...")]:
+        with pytest.raises(ValueError) as raised:  # noqa: PT011 - the whole message is compared
+            Challenge(error="e" * length)
+        assert str(raised.value) == f"error: {shown} is longer than 64 characters"
 
 
 # --- description ----------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"catalog": "yaml"},
     {"refusal": "", "rules": "", "translations": "", "overrides": "yaml", "settings": "", "texts": ""},
     {"wording": "", "request": "", "translating": "babel"},
+    {"require_scopes": ""},
     {ROOT: "", "asgi": "", "operating": "yaml", "console": ""},
     {"cli_translations": "babel"},
     {"cli": ""},

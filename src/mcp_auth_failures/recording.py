@@ -76,7 +76,7 @@ def refuse(reason: str, *, scopes: str | Iterable[str] = ()) -> None:
     if record is None or not record._is_current:
         record = Record(_task=_task())
         _current.set(record)
-    record.reasons.append(str(reason))
+    record.reasons.append(reason if isinstance(reason, str) else repr(reason))
     if reason == "insufficient_scope":
         record.scopes = record.scopes or sendable(scopes)
 

@@ -9,11 +9,13 @@ from typing import Any
 
 from mcp_auth_failures.refusal import usable_id
 
-__all__ = ["Message", "Receive", "Request", "Scope", "pause"]
+__all__ = ["App", "Message", "Receive", "Request", "Scope", "Send", "pause"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _MAX_BODY = 65_536
 _READ_SECONDS = 1.0
