@@ -249,6 +249,17 @@ def test_windows_editor_does_no_harm(tmp_path: Path, change: Callable[[str], str
     assert load_catalog(file).reasons == CATALOG.reasons
 
 
+def test_host_may_leave_the_help_pages_out(tmp_path: Path) -> None:
+    """A host that makes no pages leaves their texts, labels and notes out, and loses nothing else."""
+    whole = yaml.safe_load(TEXT)
+    del whole["labels"], whole["notes"]
+    for reason in whole["reasons"].values():
+        del reason["title"], reason["you"], reason["operator"]
+    catalog = load_catalog(_write(tmp_path, json.dumps(whole)))
+    assert catalog.reasons == CATALOG.reasons
+    assert set(catalog.texts) == {f"reasons.{reason}.message" for reason in CATALOG.reasons}
+
+
 def test_catalog_of_just_the_bound_is_read(tmp_path: Path) -> None:
     """A file of 1 MiB is a catalog, one more byte is none."""
     padding = "#" * ((1 << 20) - len(TEXT.encode()))
@@ -376,6 +387,7 @@ def test_fault_in_the_shipped_file_stops_the_import(tmp_path: Path) -> None:
 Edit = tuple[str, str, str]
 Expected = tuple[str, str]  # path, message
 
+TOP_FIELDS = "version, challenges, actions, placeholders, reasons, notes, labels"
 REASON_FIELDS = "meaning, challenge, action, status, header, message, note, placeholders, title, you, operator"
 EXPIRED = "\n  expired:\n"
 MESSAGE = f'"{CATALOG["expired"].failure.message}"'
@@ -500,7 +512,7 @@ FAULTS: dict[str, tuple[list[Edit], list[Expected]]] = {
         [
             (
                 "reason",
-                "'reason' is not one of version, challenges, actions, placeholders, reasons, notes, labels (did you mean 'reasons'?)",
+                f"'reason' is not one of {TOP_FIELDS} (did you mean 'reasons'?)",
             )
         ],
     ),
@@ -646,6 +658,27 @@ FAULTS: dict[str, tuple[list[Edit], list[Expected]]] = {
             ("\n  insufficient_scope:\n", f'"{CATALOG["insufficient_scope"].failure.message}"', '¦"It needs {scope}."'),
         ],
         [("reasons.insufficient_scope.message", "the placeholder 'scope' is not one of server, contact")],
+    ),
+    # help pages
+    "page text that is a number": (
+        [(EXPIRED, "    title:", "    title: ¦7 #")],
+        [("reasons.expired.title", "expected a text in quotes, found the number '7'")],
+    ),
+    "page text with a placeholder": (
+        [(EXPIRED, "    title:", '    title: ¦"Ask {contact}" #')],
+        [("reasons.expired.title", "'contact' is a placeholder where none is allowed")],
+    ),
+    "label with a placeholder of another": (
+        [("labels:", "  none:", '  none: ¦"Ask {contact}" #')],
+        [("labels.none", "'contact' is a placeholder where none is allowed")],
+    ),
+    "label that is none": (
+        [("labels:", "  none:", '  ¦nothing: "x"\n  none:')],
+        [("labels.nothing", f"'nothing' is not one of {', '.join(yaml.safe_load(TEXT)['labels'])}")],
+    ),
+    "note for a text that is none": (
+        [("notes:", "  title:", '  ¦titel: "x"\n  title:')],
+        [("notes.titel", "'titel' is not one of title, you, operator, label (did you mean 'title'?)")],
     ),
     "message with a brace": (
         _message(' ¦"Ask {0.__class__}."'),
@@ -809,8 +842,7 @@ def test_200000_unknown_keys_are_bounded(tmp_path: Path) -> None:
     with pytest.raises(DataError) as raised:
         load_catalog(_write(tmp_path, "{" + ",".join(keys) + "}"))
     lines = str(raised.value).splitlines()
-    fields = "version, challenges, actions, placeholders, reasons, notes, labels"
-    assert lines[0] == f"{tmp_path / 'failures.yaml'}:1:2: a: 'a' is not one of {fields}"
+    assert lines[0] == f"{tmp_path / 'failures.yaml'}:1:2: a: 'a' is not one of {TOP_FIELDS}"
     assert lines[100:] == [f"{tmp_path / 'failures.yaml'}: and more: only 100 faults are shown"]
 
 
@@ -865,3 +897,9 @@ def test_damaged_catalog_is_read_or_refused(damage: list[tuple[int, int, str]]) 
     else:
         assert set(loaded.reasons) >= set(get_args(Reason))
         assert Wording(catalog=loaded, env=False, server="s", contact="c").describe("expired").message
+
+
+def test_catalog_holds_its_reasons() -> None:
+    """``in`` asks for a reason, whatever it is given."""
+    assert "expired" in CATALOG
+    assert not any(reason in CATALOG for reason in ("expird", None, []))

@@ -350,3 +350,11 @@ def test_claims_are_judged_as_their_json(changes: dict[str, object]) -> None:
     again = json.loads(json.dumps(claims))
     arguments: dict[str, Any] = {"issuer": ISSUER, "audience": AUDIENCE, "now": NOW}
     assert diagnose(again, **arguments) == diagnose(claims, **arguments)
+
+
+def test_required_scopes_in_one_text() -> None:
+    """Scopes are separated by spaces wherever they are written as one text."""
+    claims = {"iss": "i", "aud": "a", "exp": 2, "sub": "s", "scope": "x y"}
+    given = {"issuer": "i", "audience": "a", "now": 1}
+    assert diagnose(claims, **given, required_scopes="y x") is None
+    assert diagnose(claims, **given, required_scopes="y z") == "insufficient_scope"

@@ -97,15 +97,12 @@ class AuthFailureMiddleware:
                 await self._close(reason, request, send)
 
     async def _close(self, reason: str, request: Request, send: Send) -> None:
-        if self._knows(reason):
+        if reason in self.wording.catalog:
             await self.answer(reason, self._challenge, request, send)
             return
         _log.error("the gate returned a reason that is none: %r", reason)
         await send({"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
-
-    def _knows(self, reason: object) -> bool:
-        return isinstance(reason, str) and reason in self.wording.catalog.reasons
 
     def recognize(
         self, status: int, headers: Headers, request: Request, record: Record
@@ -127,7 +124,7 @@ class AuthFailureMiddleware:
         return reason, Challenge(scope=scopes, resource_metadata=url)
 
     def _reason(self, lacks_scope: bool, request: Request, record: Record) -> str:
-        known = [reason for reason in record.reasons if self._knows(reason)]
+        known = [reason for reason in record.reasons if reason in self.wording.catalog]
         if unknown := {*record.reasons} - {*known}:
             _log.error("refuse() was given a reason that is none: %r", unknown)
         if lacks_scope:

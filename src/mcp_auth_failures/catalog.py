@@ -85,6 +85,9 @@ class Catalog:
     reasons: Mapping[str, Entry]
     texts: Mapping[str, CatalogText]
 
+    def __contains__(self, reason: object) -> bool:
+        return isinstance(reason, str) and reason in self.reasons
+
     def __getitem__(self, reason: str) -> Entry:
         """The entry of a reason. Raises ``KeyError`` that names the known reasons, and the nearest."""
         try:

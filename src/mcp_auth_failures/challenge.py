@@ -12,6 +12,7 @@ quote ends their value. Hence the fixed order of parameters (text last), lower-c
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 from urllib.parse import urlsplit
 
 __all__ = ["MAX_HEADER", "Challenge", "parse_challenges", "scope_fault", "to_description", "url_fault", "usable_scopes"]
@@ -126,13 +127,12 @@ class Challenge:
     def __post_init__(self) -> None:
         if isinstance(self.scope, str):
             raise ValueError(f"scope is a sequence of scope-tokens, not the text {self.scope!r}")
-        scopes = tuple(dict.fromkeys(scope for scope in self.scope if scope != "offline_access"))
-        object.__setattr__(self, "scope", scopes)
         for name, value in self._values():
-            if fault := _fault(name, value):
+            if fault := _fault(name, tuple(value) if name == "scope" else value):
                 raise ValueError(f"{name}: {fault}")
+        object.__setattr__(self, "scope", usable_scopes(self.scope)[0])
 
-    def _values(self) -> Iterator[tuple[str, object]]:
+    def _values(self) -> Iterator[tuple[str, Any]]:
         for parameter in fields(self):
             value = getattr(self, parameter.name)
             if value is not None and value != ():

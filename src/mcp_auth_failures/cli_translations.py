@@ -7,8 +7,8 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from babel.core import Locale
 from babel.localedata import locale_identifiers
 
 from mcp_auth_failures import translating
@@ -94,7 +94,8 @@ def _new(options: argparse.Namespace) -> None:
     file = options.folder / options.locale / "LC_MESSAGES" / f"{DOMAIN}.po"
     file.parent.mkdir(parents=True, exist_ok=True)
     _write(file, translating.new(options.locale, datetime.now(UTC)))
-    print(f"{Locale.parse(options.locale).english_name} begins in {file}", file=sys.stderr)
+    _, name = translating.names_of(options.locale)
+    print(f"{name} begins in {file}", file=sys.stderr)
 
 
 def _status(options: argparse.Namespace) -> None:
@@ -125,15 +126,15 @@ def _check(options: argparse.Namespace) -> None:
 
 def _write(file: Path, data: bytes) -> None:
     """Replace a file as a whole, so that a translator's work is never half there; leave an equal one alone."""
-    temporary = file.with_name(f"{file.name}.new")
     try:
         if file.is_file() and file.read_bytes() == data:
             return
-        temporary.write_bytes(data)
-        if file.exists():
-            shutil.copymode(file, temporary)
-        os.replace(temporary, file)
+        with TemporaryDirectory(dir=file.parent, prefix=f".{file.name}.") as folder:
+            temporary = Path(folder, file.name)
+            temporary.write_bytes(data)
+            if file.exists():
+                shutil.copymode(file, temporary)
+            os.replace(temporary, file)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise DataError([Fault(str(file), None, None, "", f"cannot be written: {error.strerror}")]) from None
     print(f"wrote {file}", file=sys.stderr)

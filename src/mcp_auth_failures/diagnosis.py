@@ -15,7 +15,7 @@ def diagnose(
     *,
     issuer: str | Collection[str],
     audience: str | Collection[str],
-    required_scopes: Collection[str] = (),
+    required_scopes: str | Collection[str] = (),
     identity: Collection[str] = ("sub", "client_id", "azp"),
     require_exp: bool = True,
     leeway: float = 0,
@@ -34,7 +34,7 @@ def diagnose(
         or ``scp``.
     :param issuer: the accepted issuer or issuers (``iss``), compared exactly.
     :param audience: this server's identifier or identifiers; one of them must be in ``aud``.
-    :param required_scopes: all of them must be granted.
+    :param required_scopes: all of them must be granted; a text holds several, separated by spaces.
     :param identity: the claims of which at least one must be a non-empty string.
     :param require_exp: whether a token without ``exp`` is refused.
     :param leeway: seconds of clock skew allowed, for ``exp`` and ``nbf``.
@@ -59,7 +59,7 @@ def diagnose(
         return "expired"
     if not any(isinstance(name := claims.get(claim), str) and name.strip() for claim in identity):
         return "incomplete"
-    if not granted.issuperset(required_scopes):
+    if not granted.issuperset(required_scopes.split() if isinstance(required_scopes, str) else required_scopes):
         return "insufficient_scope"
     return None
 

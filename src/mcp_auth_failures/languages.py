@@ -103,7 +103,9 @@ def canonical(tag: str) -> str:
     if language not in _known_languages():
         raise ValueError(f"{tag!r:.80} is in no language that is known{_nearest(tag)}")
     spelled = {2: str.upper, 4: str.title}
-    return "-".join([language, *(spelled.get(len(subtag), str)(subtag) for subtag in subtags)])
+    singleton = next((place for place, subtag in enumerate(subtags) if len(subtag) == 1), len(subtags))
+    first = (spelled.get(len(subtag), str)(subtag) for subtag in subtags[:singleton])
+    return "-".join([language, *first, *subtags[singleton:]])
 
 
 def script_of(tag: str) -> str:

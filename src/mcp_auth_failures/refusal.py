@@ -19,7 +19,7 @@ from mcp_auth_failures.challenge import Challenge, scope_fault, url_fault
 
 __all__ = ["JsonRpcError", "Refusal", "ToolResult", "usable_id"]
 
-_LANGUAGE = re.compile("[A-Za-z0-9-]{1,35}")  # RFC 5646 §4.4.1: 35 characters hold every tag but the odd ones
+_LANGUAGE = re.compile("[A-Za-z0-9-]{1,100}")  # RFC 5646 §4.4.1: 35 characters hold every tag but the oddest
 
 _MAX_BODY = 1 << 20
 _MAX_ID = 256

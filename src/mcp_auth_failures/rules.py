@@ -18,12 +18,19 @@ __all__ = ["FOR_OPERATORS", "FOR_TRANSLATORS", "Text", "findings"]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text, the reason and the language it is for (``None`` for every language), and the shipped text it replaces."""
+    """A text, the language it is for (``None`` for every language), the reason that it is said of, if it is of one, and
+    the shipped text that it replaces or translates.
+    """
 
     text: str
     language: str | None
-    entry: Entry
+    entry: Entry | None
     shipped: str
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether it has to be one, and not a heading or a label."""
+        return self.shipped.endswith(".")
 
 
 Rule = Callable[[Text], str | None]
@@ -46,13 +53,13 @@ def cannot_travel(text: Text) -> str | None:
 
 def reads_as_parameter(text: Text) -> str | None:
     """Clients search a header for these wherever they stand."""
-    found = re.search(r"\b(?:scope|error|resource_metadata)=", text.text, re.IGNORECASE)
+    found = re.search(r"(?:scope|error|resource_metadata)=", text.text, re.IGNORECASE)
     return f"holds {found[0]!r}, which clients read as a parameter of the challenge" if found else None
 
 
 def starts_a_login(text: Text) -> str | None:
     """Some clients decide by words in the text that a login is needed, and begin one that cannot help."""
-    if text.entry.failure.recoverable:
+    if text.entry is None or text.entry.failure.recoverable:
         return None
     found = re.search(r"unauthori[sz]ed|authentication required|invalid[_ ]token", text.text, re.IGNORECASE)
     return f"holds {found[0]!r}, which makes some clients start a login that cannot help" if found else None
@@ -86,7 +93,7 @@ def has_outer_space(text: Text) -> str | None:
 def lacks_placeholder(text: Text) -> str | None:
     """A name in braces that the English has, or one that it has not."""
     try:
-        here, there = placeholders(text.text), placeholders(text.entry.failure.message)
+        here, there = placeholders(text.text), placeholders(text.shipped)
     except ValueError as error:
         return str(error)
     if missing := sorted(there - here):
@@ -98,7 +105,9 @@ def lacks_placeholder(text: Text) -> str | None:
 
 def is_english(text: Text) -> str | None:
     """An untranslated copy, which hides that something is left to do."""
-    return "is a copy of the English" if text.text == text.entry.failure.message else None
+    words = [word for word in _words(text.text) if not word.isupper()]
+    may_be_equal = len(words) < 2 and not text.is_sentence  # as the label "HTTP status" is in some languages
+    return "is a copy of the English" if text.text == text.shipped and not may_be_equal else None
 
 
 # How a sentence ends, by script; in all others with a full stop. Thai writes none; Urdu has its own in a shared script.
@@ -106,12 +115,14 @@ _FULL_STOPS = {"Beng": "।", "Deva": "।", "Hans": "。", "Hant": "。", "Jpan
 
 
 def ends_unlike_its_script(text: Text) -> str | None:
-    """A sentence that ends in another script's full stop, or in none."""
+    """A sentence that ends in another script's full stop or in none, or a heading that ends in one."""
     language = text.language or "en"
-    stop = _FULL_STOPS.get(language, _FULL_STOPS.get(script_of(language), "."))
+    stop = _FULL_STOPS.get(language.partition("-")[0], _FULL_STOPS.get(script_of(language), "."))
+    if not text.is_sentence:
+        return f"ends in {stop!r}, where the English does not" if stop and text.text.endswith(stop) else None
     if stop and not text.text.endswith(stop):
         return f"does not end in {stop!r}"
-    if not stop and unicodedata.category(text.text[-1]).startswith("P"):
+    if not stop and unicodedata.category(text.text[-1]) == "Po":  # neither a bracket nor a closing quote
         return "ends in a punctuation mark, where this language writes none"
     return None
 
@@ -127,7 +138,7 @@ _NAMES = {
     "Hant": ("CJK",),
     "Hebr": ("HEBREW",),
     "Jpan": ("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK"),
-    "Kore": ("HANGUL", "CJK"),
+    "Kore": ("HANGUL",),
     "Latn": ("LATIN",),
     "Taml": ("TAMIL",),
     "Thai": ("THAI",),
@@ -140,21 +151,30 @@ def is_in_another_script(text: Text) -> str | None:
     """Most letters are of another script, or one of them looks like a letter of the right one."""
     script = script_of(text.language or "en")
     expected = _NAMES.get(script)
-    letters = [character for character in text.text if character.isalpha()]
-    if not expected or not letters:
+    words = _words(text.text)
+    if not expected or not words:
         return None
-    if sum(_script(letter) in expected for letter in letters) * 2 < len(letters):
+    # names such as OAuth, which stay as they are, tell nothing
+    telling = [word for word in words if word not in _words(text.shipped)] or words
+    names = [_script(letter) for word in telling for letter in word]
+    # a Japanese sentence is told from a Chinese one by its kana
+    is_chinese = script == "Jpan" and text.is_sentence and {"HIRAGANA", "KATAKANA"}.isdisjoint(names)
+    if is_chinese or sum(name in expected for name in names) * 2 < len(names):
         return f"is not written in the script of {text.language} ({script})"
-    for word in re.findall(r"[^\W\d_]+", text.text):
+    for word in words:
         scripts = {_script(letter) for letter in word} & {"LATIN", "CYRILLIC", "GREEK"}
         if len(scripts) > 1:
-            return f"mixes {' and '.join(sorted(scripts)).title()} letters in {word!r}"
+            return f"mixes {' and '.join(map(str.title, sorted(scripts)))} letters in {word!r}"
     if script in _CHARSETS:
         own, other = _CHARSETS[script]
-        for character in letters:
+        for character in "".join(words):
             if _script(character) == "CJK" and not _encodes(character, own) and _encodes(character, other):
                 return f"has {character!r}, which is of the other Chinese script"
     return None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text)
 
 
 def _script(letter: str) -> str:

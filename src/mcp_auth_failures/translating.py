@@ -6,19 +6,19 @@ them as they are, and a change of one sentence is a change of one line.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from babel.core import Locale
+from babel.core import Locale, UnknownLocaleError
 from babel.messages.plurals import get_plural
 
-from mcp_auth_failures.catalog import SHIPPED, Catalog, CatalogText, read_catalog
-from mcp_auth_failures.datafile import DataError, Fault, decode
+from mcp_auth_failures.catalog import SHIPPED, Catalog, CatalogText, Entry, message_context, read_catalog
+from mcp_auth_failures.datafile import DataError, Fault
 from mcp_auth_failures.gettext_files import parse_po
 from mcp_auth_failures.languages import same_language
-from mcp_auth_failures.po_lines import PoEntry, entries_of, keyword_line
+from mcp_auth_failures.po_lines import PoEntry, entries_of, quoted
 from mcp_auth_failures.rules import FOR_TRANSLATORS, Text, findings
 from mcp_auth_failures.text import placeholders
 from mcp_auth_failures.translations import DOMAIN, installed
@@ -26,7 +26,18 @@ from mcp_auth_failures.translations import DOMAIN, installed
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["Status", "check", "check_file", "extract", "extract_messages", "new", "status", "twin", "update"]
+__all__ = [
+    "Status",
+    "check",
+    "check_file",
+    "extract",
+    "extract_messages",
+    "names_of",
+    "new",
+    "status",
+    "twin",
+    "update",
+]
 
 _BRACES = "python-brace-format"
 
@@ -66,21 +77,33 @@ def extract(catalog: Catalog = SHIPPED) -> bytes:
         team="LANGUAGE <LL@li.org>",
         locale="",
     )
-    return _file([header.splitlines(), *(_lines(text, None) for text in catalog.texts.values())])
+    return _begun(header, catalog)
 
 
 def new(locale: str, now: datetime, catalog: Catalog = SHIPPED) -> bytes:
     """An empty ``.po`` for a locale, as its folder is named (``pt_BR``)."""
-    known = Locale.parse(locale)
+    _, name = names_of(locale)
     header = _HEADER.format(
-        title=f"{known.english_name} messages of mcp-auth-failures.",
+        title=f"{name} messages of mcp-auth-failures.",
         revised=f"{now:%Y-%m-%d %H:%M%z}",
         translator="FULL NAME <EMAIL@ADDRESS>",
-        team=known.english_name,
+        team=name,
         locale=locale,
     )
-    plural = f'"Plural-Forms: {get_plural(known).plural_forms}\\n"'
-    return _file([[*header.splitlines(), plural], *(_lines(text, None) for text in catalog.texts.values())])
+    return _begun(header + f'"Plural-Forms: {get_plural(locale).plural_forms}\\n"\n', catalog)
+
+
+def _begun(header: str, catalog: Catalog) -> bytes:
+    return _file([*entries_of(header), *(_entry(text, PoEntry()) for text in catalog.texts.values())])
+
+
+def names_of(language: str) -> tuple[str, str]:
+    """A language's name in itself and in English; its tag where CLDR has none."""
+    try:
+        locale = Locale.parse(language.replace("-", "_"))
+    except (ValueError, UnknownLocaleError):
+        return language, language
+    return locale.display_name or language, locale.english_name or language
 
 
 def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
@@ -90,54 +113,47 @@ def update(data: bytes, file: str, catalog: Catalog = SHIPPED) -> bytes:
     obsolete, and comes back when its text does. The header and all comments stay as they are. Doing it twice changes
     nothing. Raises :class:`DataError` for a file that cannot be read.
     """
-    parse_po(data, file)
-    header, *entries = [*entries_of(decode(data, file))] or [PoEntry([])]
+    header, *entries = parse_po(data, file) or [PoEntry()]
     if not header.is_header:
         raise DataError([Fault(file, 1, None, "", "does not begin with a header: an entry whose msgid is empty")])
-    blocks = [header.header_lines()]
+    updated = []
     for text in catalog.texts.values():
         was = _best(text, entries)
-        blocks.append(_lines(text, was))
-        if was:
+        updated.append(_entry(text, was))
+        if was.texts:
             entries.remove(was)
-    blocks += (entry.obsolete_lines() for entry in entries if entry.obsolete or entry.is_translated)
-    return _file(blocks)
+    left = (entry.unwrapped() for entry in entries if entry.obsolete or entry.is_translated or entry.comments)
+    return _file([header, *updated, *(replace(entry, obsolete=True, notes=[], places=[]) for entry in left)])
 
 
-def _best(text: CatalogText, entries: Iterable[PoEntry]) -> PoEntry | None:
+def _best(text: CatalogText, entries: Iterable[PoEntry]) -> PoEntry:
     """The entry of a text: one that is translated before an empty one, a living before an obsolete one."""
-    own = (entry for entry in entries if entry.text("msgctxt") == text.context and entry.text("msgid_plural") is None)
+    own = (entry for entry in entries if entry.text("msgctxt") == text.context and "msgid_plural" not in entry.texts)
     return max(
         own,
         key=lambda entry: (entry.is_translated, not entry.obsolete, entry.text("msgid") == text.english),
-        default=None,
+        default=PoEntry(),
     )
 
 
-def _lines(text: CatalogText, was: PoEntry | None) -> list[str]:
-    translated = (was and was.text("msgstr")) or ""
-    flags = [flag for flag in was.flags if flag not in {"fuzzy", _BRACES}] if was else []
-    previous = was.previous if was and "fuzzy" in was.flags else None
-    fuzzy = bool(was and "fuzzy" in was.flags)
-    if was and translated and was.text("msgid") != text.english:
-        fuzzy, previous = True, previous or was.text("msgid")
-    if previous == text.english:  # the English is again what was translated
-        fuzzy = False
-    flags = [*(["fuzzy"] if fuzzy else []), *flags, *([_BRACES] if placeholders(text.english) else [])]
-    return [
-        *(was.comments if was else ()),
-        f"#. {text.note}",
-        f"#: catalog/failures.yaml:{text.line}",
-        *([f"#, {', '.join(flags)}"] if flags else []),
-        *([f"#| {keyword_line('msgid', previous)}"] if previous and fuzzy else []),
-        keyword_line("msgctxt", text.context),
-        keyword_line("msgid", text.english),
-        keyword_line("msgstr", translated),
-    ]
+def _entry(text: CatalogText, was: PoEntry) -> PoEntry:
+    """What a file shall say of a text, with what it says already."""
+    translation = was.text("msgstr") or ""
+    made_from = was.previous_english if was.is_fuzzy else was.text("msgid")
+    fuzzy = made_from != text.english and (was.is_fuzzy or translation != "")
+    flags = [flag for flag in was.flags if flag not in {"fuzzy", _BRACES}]
+    return PoEntry(
+        comments=was.comments,
+        notes=[text.note],
+        places=[f"catalog/failures.yaml:{text.line}"],
+        flags=["fuzzy"] * fuzzy + [_BRACES] * bool(placeholders(text.english)) + flags,
+        previous={"msgid": quoted(made_from)} if fuzzy and made_from else {},
+        texts={"msgctxt": quoted(text.context), "msgid": quoted(text.english), "msgstr": quoted(translation)},
+    )
 
 
-def _file(blocks: Iterable[Iterable[str]]) -> bytes:
-    return ("\n\n".join("\n".join(block) for block in blocks) + "\n").encode()
+def _file(entries: Iterable[PoEntry]) -> bytes:
+    return ("\n\n".join("\n".join(entry.lines()) for entry in entries) + "\n").encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +173,11 @@ def status(folder: Path, catalog: Catalog = SHIPPED) -> Iterator[Status]:
     """How far each language of a gettext folder is."""
     total = len(catalog.texts)
     for language, file in installed(folder)[0].items():
-        locale = Locale.parse(language, sep="-")
         found = Counter(kind for kind, _ in _judge(file, language, catalog))
         complete = total - found["missing"] - found["fuzzy"] if not found["broken"] else 0
         yield Status(
             language,
-            locale.get_display_name() or language,
-            locale.english_name or language,
+            *names_of(language),
             complete,
             found["fuzzy"],
             total - complete - found["fuzzy"],
@@ -199,20 +213,25 @@ def check_file(file: "Path | Traversable", language: str, catalog: Catalog = SHI
 def _judge(file: "Path | Traversable", language: str, catalog: Catalog) -> Iterator[tuple[str, Fault]]:
     """Each fault of a ``.po``, and its kind: ``broken`` as a whole, or a text that is missing, fuzzy or faulty."""
     try:
-        entries = {message.context: message for message in parse_po(file.read_bytes(), str(file))}
+        entries = [entry for entry in parse_po(file.read_bytes(), str(file)) if not entry.obsolete]
     except DataError as error:
         yield from (("broken", fault) for fault in error.faults)
         return
-    for reason, entry in catalog.reasons.items():
-        context, english = f"reasons.{reason}.message", entry.failure.message
-        message = entries.get(context)
-        line = message.lineno if message else None
-        if message is None or not message.string:
-            yield "missing", Fault(str(file), line, None, context, "is not translated")
-        elif message.fuzzy:
-            yield "fuzzy", Fault(str(file), line, None, context, "is fuzzy: does it still say what the English says?")
-        elif message.id != english:
-            yield "fuzzy", Fault(str(file), line, None, context, "is of an older English; run `translations update`")
-        else:
-            for finding in findings(Text(str(message.string), language, entry, english), FOR_TRANSLATORS):
-                yield "faulty", Fault(str(file), line, None, context, finding)
+    reasons = {message_context(reason): entry for reason, entry in catalog.reasons.items()}
+    for text in catalog.texts.values():
+        found = _best(text, entries)
+        for kind, message in _judge_entry(found, text, reasons.get(text.context), language):
+            yield kind, Fault(str(file), found.line or None, None, text.context, message)
+
+
+def _judge_entry(entry: PoEntry, text: CatalogText, reason: Entry | None, language: str) -> Iterator[tuple[str, str]]:
+    translation = entry.text("msgstr") or ""
+    if not translation.strip():
+        yield "missing", "is not translated"
+    elif entry.is_fuzzy:
+        yield "fuzzy", "is fuzzy: does it still say what the English says?"
+    elif entry.text("msgid") != text.english:
+        yield "fuzzy", "is of an older English; run `translations update`"
+    else:
+        for finding in findings(Text(translation, language, reason, text.english), FOR_TRANSLATORS):
+            yield "faulty", finding

@@ -22,16 +22,20 @@ _log = logging.getLogger("mcp_auth_failures")
 
 
 def installed(folder: "Path | Traversable") -> tuple[dict[str, "Path | Traversable"], list[Fault]]:
-    """The files of a gettext folder by BCP 47 tag, a ``.po`` before its ``.mo``, and the folders that name no language.
+    """The files of a gettext folder by BCP 47 tag, a ``.po`` before its ``.mo``, and the folders that are passed over.
 
-    Only what the folder lists exists: a language never becomes a path.
+    Such a folder names no language, or one that is there already in another spelling. Only what is listed exists: a
+    language never becomes a path.
     """
     files: dict[str, Path | Traversable] = {}
     faults: list[Fault] = []
     for locale in sorted(folder.iterdir(), key=lambda entry: entry.name):
         try:
             if locale.name != "LC_MESSAGES" and (file := _file(locale)):
-                files.setdefault(canonical(locale.name), file)
+                language = canonical(locale.name)
+                if language in files:
+                    raise ValueError(f"names {language} a second time")
+                files[language] = file
         except ValueError as error:
             faults.append(Fault(str(locale), None, None, "", str(error)))
         except OSError as error:
@@ -105,26 +109,27 @@ class Folder:
 
     def _texts(self, language: str, kept: Mapping[str, Sentence]) -> Mapping[str, Sentence]:
         file = self._files[language]
+        english = {context: text.english for context, text in self._catalog.texts.items()}
         try:
-            translations = read_language(file)
+            translations = read_language(file, english)
         except (DataError, OSError) as error:
             _log.error("%s is left %s:\n%s", language, "as it was" if kept else "out", error)
             return kept
         texts: dict[str, Sentence] = {}
         faults: list[Fault] = []
         older: list[str] = []
-        for context, (_, english, *_) in self._catalog.texts.items():
+        for context in english:
             translation = translations.get(context)
             if translation is None:
                 continue
-            if translation.english != english:
+            if translation.english != english[context]:
                 if self._builtin:
                     continue
                 older.append(context)
             text = translation.text.strip()
             wrong = next((name for _, name in character_faults(text)), None)
             # a shipped sentence has the placeholders of its English alone, so that it can be said without any detail
-            own = placeholders(english)
+            own = placeholders(english[context])
             allowed = own if self._builtin else self._messages.get(context, own)
             fault = f"{wrong} is not allowed in a text" if wrong else placeholder_fault(text, allowed)
             if fault:
