@@ -15,3 +15,12 @@ def no_operator(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment that the tests are started in sets nothing."""
     for name in [name for name in os.environ if name.startswith("MCP_AUTH_FAILURES_")]:
         monkeypatch.delenv(name)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what a plain ``pytest`` leaves out, which needs more than Python."""
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        terminalreporter.write_line(
+            "Left out: tests/clients and tests/browser (Node, Chromium), tests/gettext, tests/security, tests/fuzz; "
+            "`.ci/run` installs what they need and runs them."
+        )
