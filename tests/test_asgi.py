@@ -987,6 +987,11 @@ def test_inside_cors() -> None:
 # --- the gate -------------------------------------------------------------------------------------------------------
 
 
+def plain(gate: Callable[[Message], str | None]) -> Callable[[Message], Any]:
+    """A gate as it is."""
+    return gate
+
+
 def later(gate: Callable[[Message], str | None]) -> Callable[[Message], Any]:
     """The same gate, as a coroutine function."""
 
@@ -997,7 +1002,12 @@ def later(gate: Callable[[Message], str | None]) -> Callable[[Message], Any]:
     return asked
 
 
-@pytest.mark.parametrize("kind", [lambda gate: gate, later], ids=["plain", "async"])
+def task(gate: Callable[[Message], str | None]) -> Callable[[Message], Any]:
+    """The same gate, as a function that gives a task."""
+    return lambda scope: asyncio.create_task(later(gate)(scope))
+
+
+@pytest.mark.parametrize("kind", [plain, later, task], ids=["plain", "async", "task"])
 @pytest.mark.parametrize("reason", REASONS)
 def test_gate_refuses(kind: Any, reason: str) -> None:
     """A reason of the gate is answered at once, with the middleware's own challenge; the application is not asked."""
@@ -1010,7 +1020,7 @@ def test_gate_refuses(kind: Any, reason: str) -> None:
     assert (head.status, head.body) == (answer.status, b"")
 
 
-@pytest.mark.parametrize("kind", [lambda gate: gate, later], ids=["plain", "async"])
+@pytest.mark.parametrize("kind", [plain, later, task], ids=["plain", "async", "task"])
 def test_gate_lets_in(kind: Any) -> None:
     """A gate sees the request's own scope; ``None`` lets it in, as if there were no gate."""
     seen: list[Message] = []
@@ -1046,7 +1056,7 @@ def test_gate_is_not_asked_about_metadata(path: str, root_path: str, asked: bool
     assert inner.asked == (not asked)
 
 
-@pytest.mark.parametrize("kind", [lambda gate: gate, later], ids=["plain", "async"])
+@pytest.mark.parametrize("kind", [plain, later, task], ids=["plain", "async", "task"])
 def test_gate_that_raises(kind: Any) -> None:
     """A gate that fails fails the request: it neither lets in nor refuses with a guess."""
 

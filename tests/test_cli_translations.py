@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from test_gettext_files import BAD, CASES
-from test_translating import GERMAN, copy_of_ours
+from test_translating import GERMAN, PLACE, TOTAL, copy_of_ours
 
 from mcp_auth_failures import load_catalog
 from mcp_auth_failures.catalog import packaged
@@ -19,7 +19,7 @@ from mcp_auth_failures.translating import extract
 from mcp_auth_failures.translations import DOMAIN
 
 LOCALES = Path(str(packaged("locales")))
-REASONS = tuple(load_catalog().reasons)
+TEXTS = load_catalog().texts
 LAST_OF_GERMAN = read_po(GERMAN, "a.po")["reasons.insufficient_scope.message"].text.encode()
 
 
@@ -119,14 +119,14 @@ def test_status_table(run: Terminal, ours: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "80")
     po(ours, "de").write_bytes(GERMAN.replace(LAST_OF_GERMAN, b""))
     po(ours, "fr").write_bytes((CASES / "bad_unclosed_quote.po").read_bytes())
-    po(ours, "ja").write_bytes(po(ours, "ja").read_bytes().replace(b":55\nmsgctxt", b":55\n#, fuzzy\nmsgctxt"))
+    po(ours, "ja").write_bytes(po(ours, "ja").read_bytes().replace(PLACE, PLACE + b"#, fuzzy\n"))
     assert run("status", "--locales", ours) == (
         0,
         "LANGUAGE  COMPLETE  FUZZY  MISSING  FAULTY  NAME\n"
-        "de        6         0      1        0       Deutsch (German)\n"
-        "fr        0         0      7        1       français (French)\n"
-        "ja        6         1      0        0       日本語 (Japanese)\n"
-        "zh-Hans   7         0      0        0       中文 (简体) (Chinese (Simplified))\n",
+        f"de        {TOTAL - 1}        0      1        0       Deutsch (German)\n"
+        f"fr        0         0      {TOTAL}       1       français (French)\n"
+        f"ja        {TOTAL - 1}        1      0        0       日本語 (Japanese)\n"
+        f"zh-Hans   {TOTAL}        0      0        0       中文 (简体) (Chinese (Simplified))\n",
         "",
     )
 
@@ -142,7 +142,7 @@ def test_status_table_fits_the_terminal(run: Terminal, monkeypatch: pytest.Monke
     assert [row.split()[0].replace("-", "_") for row in rows] == sorted(
         path.parts[-3] for path in LOCALES.glob("*/*/*.po")
     )
-    assert all(row.split()[1:5] == [str(len(REASONS)), "0", "0", "0"] for row in rows)
+    assert all(row.split()[1:5] == [str(TOTAL), "0", "0", "0"] for row in rows)
     assert "Norwegian Bokmål" in " ".join(out.split())
 
 
@@ -155,7 +155,7 @@ def test_status_json(run: Terminal, ours: Path) -> None:
             "language": "ja",
             "name": "日本語",
             "english_name": "Japanese",
-            "complete": 7,
+            "complete": TOTAL,
             "fuzzy": 0,
             "missing": 0,
             "faulty": 0,
@@ -164,7 +164,7 @@ def test_status_json(run: Terminal, ours: Path) -> None:
             "language": "zh-Hans",
             "name": "中文 (简体)",
             "english_name": "Chinese (Simplified)",
-            "complete": 7,
+            "complete": TOTAL,
             "fuzzy": 0,
             "missing": 0,
             "faulty": 0,
@@ -203,7 +203,8 @@ def test_check(run: Terminal, ours: Path) -> None:
     po(ours, "de").write_bytes(GERMAN.replace(LAST_OF_GERMAN, LAST_OF_GERMAN[:-1]))
     po(ours, "fr").write_bytes((CASES / "bad_unclosed_quote.po").read_bytes())
     stale = f"{ours / (DOMAIN + '.pot')}: is not what the catalog says now; run `translations update`"
-    german = f"{po(ours, 'de')}:71: reasons.insufficient_scope.message: does not end in '.'"
+    line = GERMAN[: GERMAN.index(LAST_OF_GERMAN)].count(b"\n")  # of the msgid
+    german = f"{po(ours, 'de')}:{line}: reasons.insufficient_scope.message: does not end in '.'"
     french = f"{po(ours, 'fr')}{BAD['bad_unclosed_quote.po']}"
     assert run("check", "--locales", ours) == (1, "", f"{stale}\n{german}\n{french}\n")
     assert run("check", "--locales", ours, "de") == (1, "", f"{stale}\n{german}\n")
@@ -246,7 +247,7 @@ def test_update(run: Terminal, ours: Path) -> None:
     up_to_date = everything(ours)
     (ours / f"{DOMAIN}.pot").unlink()
     stale = po(ours, "de")
-    stale.write_bytes(GERMAN.replace(b":55\n", b":1\n"))
+    stale.write_bytes(GERMAN.replace(PLACE, b":1\n"))
     stale.chmod(0o600)
     assert run("update", "--locales", ours) == (0, "", f"wrote {ours / (DOMAIN + '.pot')}\nwrote {stale}\n")
     assert everything(ours) == up_to_date
@@ -258,7 +259,7 @@ def test_update_passes_over_a_broken_file(run: Terminal, ours: Path) -> None:
     """A file that cannot be read is left as it is and said, and the others are updated all the same."""
     broken = (CASES / "bad_merge_conflict.po").read_bytes()
     po(ours, "de").write_bytes(broken)
-    po(ours, "zh_Hans").write_bytes(po(ours, "zh_Hans").read_bytes().replace(b":55\n", b":1\n"))
+    po(ours, "zh_Hans").write_bytes(po(ours, "zh_Hans").read_bytes().replace(PLACE, b":1\n"))
     assert run("update", "--locales", ours) == (
         1,
         "",
@@ -300,7 +301,7 @@ def test_new(run: Terminal, ours: Path, given: str, locale: str, name: str) -> N
     assert f'"Language: {locale}\\n"' in file.read_text(encoding="utf-8")
     code, _, errors = run("check", locale, "--locales", ours)
     assert code == 1
-    assert len(errors.splitlines()) == len(REASONS)
+    assert len(errors.splitlines()) == TOTAL
     assert all(line.endswith("is not translated") for line in errors.splitlines())
 
 
@@ -362,6 +363,16 @@ def test_extract(run: Terminal, ours: Path, tmp_path: Path) -> None:
     assert (tmp_path / "a.pot").read_bytes() == extract()
 
 
+def test_file_beside_the_written_one_is_left(run: Terminal, ours: Path) -> None:
+    """What a person keeps beside a file, under whatever name, is not written over."""
+    (ours / f"{DOMAIN}.pot").write_bytes(b"old")
+    (ours / f"{DOMAIN}.pot.new").write_bytes(b"mine")
+    names = {path.name for path in ours.iterdir()}
+    assert run("extract", "--locales", ours)[0] == 0
+    assert (ours / f"{DOMAIN}.pot.new").read_bytes() == b"mine"
+    assert {path.name for path in ours.iterdir()} == names
+
+
 def test_extract_to_the_screen(capsysbinary: pytest.CaptureFixture[bytes], ours: Path) -> None:
     """``-o -`` prints it, byte for byte, and writes nothing."""
     before = everything(ours)
@@ -393,17 +404,17 @@ def test_a_translators_day(
     assert run("new", "gl", "--locales", ours)[0] == 0
     file = po(ours, "gl")
     filled = file.read_text(encoding="utf-8")
-    for number, reason in enumerate(REASONS):
-        english = load_catalog()[reason].failure.message
-        text = f"Frase {number}: " + "pídalle ao usuario que volva conectar o servidor. " * 2
-        filled = filled.replace(f'msgid "{english}"\nmsgstr ""', f'msgid "{english}"\nmsgstr "{text.strip()}"')
+    for text in TEXTS.values():
+        filled = filled.replace(
+            f'msgid "{text.english}"\nmsgstr ""', f'msgid "{text.english}"\nmsgstr "Ola: {text.english}"'
+        )
     file.write_text(filled, encoding="utf-8")
-    assert len(read_po(file.read_bytes(), "gl.po")) == len(REASONS)
+    assert len(read_po(file.read_bytes(), "gl.po")) == TOTAL
     assert run("check", "gl", "--locales", ours) == (0, "", "nothing to mend\n")
     assert run("update", "--locales", ours) == (0, "", "")
     row = run("status", "--locales", ours)[1].splitlines()[3]
-    assert row.split() == ["gl", "7", "0", "0", "0", "galego", "(Galician)"]
+    assert row.split() == ["gl", str(TOTAL), "0", "0", "0", "galego", "(Galician)"]
     assert main(["explain", "no_token", "--language", "gl-ES", "--translations", str(ours)]) == 0
     shown = capsys.readouterr().out
-    assert "Frase 0: pídalle ao usuario que volva conectar o servidor." in shown
+    assert f"Ola: {TEXTS['reasons.no_token.message'].english}" in shown
     assert f"gl ({file}:" in shown

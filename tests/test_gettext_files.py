@@ -5,11 +5,12 @@ import random
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import normalize
+from babel.messages.pofile import normalize, unescape
 from babel.messages.pofile import read_po as babel_read_po
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from mcp_auth_failures import DataError, load_catalog
 from mcp_auth_failures.catalog import packaged
 from mcp_auth_failures.gettext_files import Translation, parse_po, read_language, read_mo, read_po
+from mcp_auth_failures.po_lines import PoEntry, entries_of, quoted
 
 CASES = Path(__file__).parent / "cases" / "po"
 SHIPPED = sorted(Path(str(packaged("locales"))).glob("*/LC_MESSAGES/mcp_auth_failures.po"))
@@ -274,6 +276,12 @@ READABLE: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "an obsolete tail over lines": (ENTRY + '\n#~ msgid ""\n#~ "a"\n#~ "b"\n#~ msgstr ""\n#~ "c"\n', READ),
     "an obsolete tail with CRLF": (ENTRY + '\r\n#~ msgid "a"\r\n#~ msgstr "b"\r\n', READ),
     "a comment line of dashes": ("#----------\n# Errors\n#----------\n" + ENTRY, READ),
+    "an obsolete tail with a comment in it": ('#~ # a\n#~\n#~ msgid "a"\n#~ msgstr "b"\n\n' + ENTRY, READ),
+    "a previous English that Babel broke": (
+        '#, fuzzy\n#| msgid "a long\n#| old text"\n' + entry("x", "d") + ENTRY,
+        READ,
+    ),
+    "comments after the last entry": (ENTRY + "\n# a\n\n#, fuzzy\n# b\n", READ),
     "comments of every kind": ('#\n# \n#a\n#! b\n#. c\n#: d e:x f:1\n#, g\n#| msgid "x"\n' + ENTRY, READ),
     "a file name with a space": ("#: \u2068a file.py\u2069:1 b.py:2\n" + ENTRY, READ),
     "characters that end a line elsewhere": (
@@ -312,21 +320,28 @@ def test_line_is_that_of_the_english() -> None:
 
 
 def test_parsed_file_is_whole() -> None:
-    """Parsing keeps what reading leaves out: the header, fuzzy and blank entries in order, and the obsolete ones."""
-    po = parse_po(POEDIT.encode(), "a.po")
-    assert [message.context for message in po.entries] == [
-        None,
-        CONTEXT,
-        "reasons.no_token.message",
-        "reasons.unverified.message",
-        None,
+    """Parsing keeps what reading leaves out: the header, fuzzy, blank and obsolete entries, all in order."""
+    entries = parse_po(POEDIT.encode(), "a.po")
+    assert [(entry.text("msgctxt"), entry.is_fuzzy, entry.obsolete) for entry in entries] == [
+        (None, True, False),
+        (CONTEXT, False, False),
+        ("reasons.no_token.message", True, False),
+        ("reasons.unverified.message", False, False),
+        (None, False, False),
+        ("reasons.gone.message", False, True),
+        (None, True, True),
     ]
-    assert po.entries[0].id == ""
-    assert po.entries[2].fuzzy
-    assert po.entries[4].string[:2] == ("%d fil", "%d filer")
-    gone, old = po.obsolete
-    assert gone.string == "Borta."
-    assert old.user_comments[0] == "Kvar för minnet."
+    header, expired, no_token, _, plural, _, old = entries
+    assert header.is_header
+    assert header.comments == ["# Svensk översättning.", "# Copyright (C) 2026", "#"]
+    assert expired.notes == ["A note for the translator.", "Over two lines."]
+    assert expired.places == ["catalog/failures.yaml:55 catalog/failures.yaml:56", "src/a file.py"]
+    assert expired.flags == ["python-brace-format", "no-wrap"]
+    assert no_token.previous_english == "This request carried no token."
+    assert [plural.text(f"msgstr[{n}]") for n in range(3)] == ["%d fil", "%d filer", None]
+    assert old.comments == ["# Kvar för minnet."]
+    assert old.previous_english == "Older."
+    assert old.text("msgid_plural") == "Olds."
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
@@ -361,19 +376,19 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a keyword alone": (HEAD + "msgid\n", "a.po:5: is not a line of a .po: 'msgid'"),
     "no msgstr": (
         HEAD + 'msgctxt "c"\nmsgid "one"\n\n' + entry("två", "d"),
-        "a.po:6: is not a .po: missing msgstr for msgid 'one'",
+        "a.po:8: is not a .po: msgctxt stands where msgid_plural or msgstr should",
     ),
     "no msgstr at the end": (
         HEAD + 'msgctxt "c"\nmsgid "one"\n',
-        "a.po:6: is not a .po: missing msgstr for msgid 'one'",
+        "a.po:6: is not a .po: the end of the file stands where msgid_plural or msgstr should",
     ),
     "a comment inside an entry": (
         HEAD + 'msgctxt "c"\nmsgid "one"\n# a\nmsgstr "ett"\n',
-        "a.po:6: is not a .po: missing msgstr for msgid 'one'",
+        "a.po:7: is not a .po: a comment stands where msgid_plural or msgstr should",
     ),
     "a text before any keyword": (
         '"ett"\n' + ENTRY,
-        'a.po:1: is not a .po: Got line starting with " but not in msgid, msgstr or msgctxt',
+        "a.po:1: is not a .po: a text stands where msgctxt or msgid should",
     ),
     "an entry twice": (ENTRY + "\n" + ENTRY, "a.po:6: c is here twice: it is on line 2 already"),
     "an entry twice, once fuzzy": (ENTRY + "\n#, fuzzy\n" + ENTRY, "a.po:7: c is here twice: it is on line 2 already"),
@@ -393,7 +408,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a text in single quotes": ("msgid 'one'\nmsgstr 'ett'\n", "a.po:1: is not a line of a .po: \"msgid 'one'\""),
     "too many plural forms": (
         'msgid "one"\nmsgid_plural "ones"\n' + "".join(f'msgstr[{n}] "ett"\n' for n in range(7)),
-        "a.po:1: is not a .po: msg has more translations than num_plurals of catalog",
+        "a.po:9: is not a line of a .po: 'msgstr[6] \"ett\"'",
     ),
 }
 
@@ -433,8 +448,33 @@ MIXED_UP = {
     "a text at the end": HEAD + ENTRY + '\nmsgctxt "d"\nmsgstr "två"\n',
     "a plural form of what has no plural": f'{HEAD}msgctxt "c"\nmsgid "one"\nmsgstr[0] "ett"\n',
     "two plurals": f'{HEAD}msgid "one"\nmsgid_plural "a"\nmsgid_plural "b"\nmsgstr[0] "ett"\n',
+    "plurals from the second on": f'{HEAD}msgid "one"\nmsgid_plural "ones"\nmsgstr[1] "ett"\n',
+    "half of it obsolete": f'{HEAD}msgid "one"\n#~ msgstr "ett"\n',
+    "half of it living": f'{HEAD}#~ msgid "one"\nmsgstr "ett"\n',
+    "obsolete and without a text": f'{HEAD}#~ msgid "one"\n',
+    "obsolete and not one": f"{HEAD}#~ one\n",
+    "a previous English that is none": f"{HEAD}#| one\n{ENTRY}",
+    "a previous English that is not closed": f'{HEAD}#| msgid "one\n{ENTRY}',
+    "a previous English without its keyword": f'{HEAD}#| "one"\n{ENTRY}',
     "a plural form twice": f'{HEAD}msgid "one"\nmsgid_plural "ones"\nmsgstr[0] "a"\nmsgstr[0] "b"\n',
 }
+
+
+MISPLACED = {
+    "two texts": "a.po:4: is not a .po: msgstr stands where msgctxt or msgid should",
+    "a text without its English": "a.po:6: is not a .po: msgstr stands where msgid should",
+    "two plurals": "a.po:7: is not a .po: msgid_plural stands where msgstr[0] should",
+    "a plural form twice": "a.po:8: is not a .po: msgstr[0] stands where msgstr[1] or msgctxt or msgid should",
+    "a context at the end": "a.po:9: is not a .po: the end of the file stands where msgid should",
+    "half of it obsolete": "a.po:6: is not a .po: only a part of an entry is marked with #~",
+    "a previous English that is none": "a.po:5: is not a line of a .po: 'one'",
+}
+
+
+@pytest.mark.parametrize("name", MISPLACED)
+def test_place_of_what_is_mixed_up(name: str) -> None:
+    """The line that should not be there is named, and what should."""
+    assert refused(MIXED_UP[name].encode()) == MISPLACED[name]
 
 
 @pytest.mark.parametrize("name", MIXED_UP)
@@ -588,6 +628,20 @@ def test_mo_of_empty_texts() -> None:
     assert read_mo(table(100_000, 28, 28, struct.pack("<2I", 0, 0) * 100_000), "a.mo") == {}
 
 
+# --- a text for today's English and one for an older ---------------------------------------------------------------
+
+
+def test_text_for_the_english_that_is_meant() -> None:
+    """Of two texts in one context the one for the English that is given counts, whichever comes last."""
+    pairs = [("one", "ett"), ("once", "en gång")]
+    for order in (pairs, pairs[::-1]):
+        data = "".join(entry(text, "c", english) for english, text in order).encode()
+        compiled = mo({f"c\x04{english}": text for english, text in order})
+        for english, text in pairs:
+            assert texts(read_po(data, "a.po", {"c": english})) == {"c": (english, text)}
+            assert texts(read_mo(compiled, "a.mo", {"c": english})) == {"c": (english, text)}
+
+
 # --- a file by its name ---------------------------------------------------------------------------------------------
 
 
@@ -658,6 +712,42 @@ def test_what_babel_writes_is_read_back(expected: dict[str, tuple[str, str]]) ->
     assert texts(read_po("\n".join([HEAD, *entries]).encode(), "a.po")) == {
         context: pair for context, pair in expected.items() if pair[0]
     } | {context: pair for context, pair in expected.items() if not pair[0]}
+
+
+_KEYWORDS = st.sampled_from(
+    [("msgid", "msgstr"), ("msgctxt", "msgid", "msgstr"), ("msgid", "msgid_plural", "msgstr[0]", "msgstr[1]")]
+)
+_LINES = st.lists(st.text(st.sampled_from("a|b,. "), max_size=5).map(str.strip).filter(bool), max_size=2)
+_ENTRIES = st.builds(
+    PoEntry,
+    comments=_LINES.map(lambda lines: [f"# {line}" for line in lines]),
+    notes=_LINES,
+    places=_LINES,
+    flags=st.lists(st.sampled_from(["fuzzy", "no-wrap"]), unique=True),
+    previous=st.dictionaries(st.just("msgid"), _TEXT.map(quoted)),
+    texts=_KEYWORDS.flatmap(
+        lambda keywords: st.tuples(*(_TEXT.map(quoted) for _ in keywords)).map(
+            lambda texts: dict(zip(keywords, texts, strict=True))
+        )
+    ),
+    obsolete=st.booleans(),
+)
+
+
+@given(st.lists(_ENTRIES))
+def test_entries_that_are_written_are_read_back(entries: list[PoEntry]) -> None:
+    """What an entry holds is what its lines say, obsolete or not."""
+    read = list(entries_of("\n\n".join("\n".join(entry.lines()) for entry in entries)))
+    assert [replace(entry, line=0) for entry in read] == entries
+    assert [entry.unwrapped() for entry in read] == read
+
+
+@given(_TEXT)
+def test_quoted_text_is_what_babel_makes_of_it(text: str) -> None:
+    """A text is quoted so that Babel reads it back, a line of the file for each of its own."""
+    lines = quoted(text)
+    assert "".join(map(unescape, lines)) == text
+    assert len(lines) <= text.count("\n") + 2
 
 
 @given(st.dictionaries(_TEXT, st.tuples(_TEXT, _TEXT), max_size=5), st.sampled_from("<>"))

@@ -21,9 +21,10 @@ from servers import Answer, ask, bearer, exchange
 
 from mcp_auth_failures import Refusal, Wording, describe_auth_failure, load_catalog, translating
 from mcp_auth_failures.asgi import AuthFailureMiddleware, refuse
-from mcp_auth_failures.catalog import packaged
+from mcp_auth_failures.catalog import message_context, packaged
 from mcp_auth_failures.cli import main
 from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.text import placeholders
 from mcp_auth_failures.translations import DOMAIN
 
 CATALOG = load_catalog()
@@ -42,13 +43,15 @@ def by_babel(locale: str) -> PoCatalog:
         return read_po(file, abort_invalid=True)
 
 
-TEXTS: dict[str, dict[str, str]] = {
+ALL_TEXTS: dict[str, dict[str, str]] = {
     locale.replace("_", "-"): {
-        str(message.context).split(".")[1]: str(message.string)
-        for message in by_babel(locale)
-        if message.id and not message.fuzzy
+        str(message.context): str(message.string) for message in by_babel(locale) if message.id and not message.fuzzy
     }
     for locale in FILES
+}
+TEXTS = {
+    tag: {reason: texts[message_context(reason)] for reason in REASONS if message_context(reason) in texts}
+    for tag, texts in ALL_TEXTS.items()
 }
 SPOKEN = {"en": ENGLISH, **TEXTS}
 """What is said in each language, by reason; English is the catalog's own."""
@@ -89,11 +92,11 @@ def test_there_is_nothing_to_mend() -> None:
 
 @each_locale
 def test_language_is_complete(locale: str) -> None:
-    """Every reason is translated, from today's English, in the catalog's order, and nothing is left at the end."""
+    """Every text is translated, from today's English, in the catalog's order, and nothing is left at the end."""
     catalog = by_babel(locale)
     messages = [message for message in catalog if message.id]
     assert [(message.context, message.id) for message in messages] == [
-        (f"reasons.{reason}.message", english) for reason, english in ENGLISH.items()
+        (text.context, text.english) for text in CATALOG.texts.values()
     ]
     assert [message.context for message in messages if message.fuzzy or not str(message.string).strip()] == []
     assert list(catalog.obsolete) == []
@@ -135,16 +138,19 @@ def test_header(locale: str) -> None:
 @each_language
 def test_sentences_are_well_formed(tag: str) -> None:
     """Composed Unicode, single spaces, and the name of the protocol as it stands in the English."""
-    for reason, text in TEXTS[tag].items():
+    for context, text in ALL_TEXTS[tag].items():
+        english = CATALOG.texts[context].english
         assert unicodedata.is_normalized("NFC", text)
-        assert not re.search(r"\s\s|\s[.,;:。，；：]$", text)
-        assert ("MCP" in text) >= ("MCP" in ENGLISH[reason])
-        assert not re.search(r"[{}\\<>]|https?:", text)
+        assert not re.search(r"\s\s| [.,;:。，；：]$", text)
+        assert ("MCP" in text) >= ("MCP" in english)
+        assert placeholders(text) == placeholders(english)
+        assert not re.search(r"[\\<>]|https?:", text)
 
 
 def test_no_sentence_stands_twice() -> None:
-    """No text was pasted into the place of another, in its own language or in the next."""
-    texts = [text for language in SPOKEN.values() for text in language.values()]
+    """No sentence was pasted into the place of another, in its own language or in the next."""
+    sentences = {context for context, text in CATALOG.texts.items() if text.english.endswith(".")}
+    texts = [language[context] for language in ALL_TEXTS.values() for context in sentences]
     assert len(set(texts)) == len(texts)
 
 

@@ -77,6 +77,7 @@ ROWS: dict[str, list[tuple[Text, str | None]]] = {
         (text("invalid token", reason="not_provisioned"), login("invalid token")),
         (text("INVALID_TOKEN", reason="not_provisioned"), login("INVALID_TOKEN")),
         (text("Unauthorized", reason="expired"), None),
+        (replace(text("Unauthorized", reason="surface_disabled"), entry=None), None),
         (text("Switched off.", reason="surface_disabled"), None),
     ],
     "is_far_longer": [
@@ -118,6 +119,9 @@ ROWS: dict[str, list[tuple[Text, str | None]]] = {
     "is_english": [
         (text("One.", english="One."), "is a copy of the English"),
         (text("Ett.", english="One."), None),
+        (text("Status", english="Status"), None),
+        (text("HTTP status", english="HTTP status"), None),
+        (text("Other reasons", english="Other reasons"), "is a copy of the English"),
     ],
     "ends_unlike_its_script": [
         *((text(right, language), None) for language, right in [
@@ -132,6 +136,11 @@ ROWS: dict[str, list[tuple[Text, str | None]]] = {
             ("ur", "ہاں.", "۔"), ("hi", "हाँ.", "।"), ("hi", "हाँ|", "।"), ("bn", "হ্যাঁ.", "।"), ("ja", "はい.", "。"),
             ("ja", "はい｡", "。"), ("zh-Hans", "是.", "。"), ("zh-Hant", "是．", "。"), (None, "Yes", "."),
         ]),
+        (text("Andra skäl", english="Other reasons"), None),
+        (text("Vad nu?", english="What now?"), None),
+        (text("เลือก:", "th", english="Choose:"), None),
+        (text("Andra skäl.", english="Other reasons"), "ends in '.', where the English does not"),
+        (text("其他原因。", "zh-Hans", english="Other reasons"), "ends in '。', where the English does not"),
         (text("ใช่.", "th"), "ends in a punctuation mark, where this language writes none"),
         (text("ใช่!", "th"), "ends in a punctuation mark, where this language writes none"),
     ],
@@ -145,6 +154,11 @@ ROWS: dict[str, list[tuple[Text, str | None]]] = {
             ("zh-Hans", "中文。"), ("zh-Hant", "中文。"),
             ("sv", "1 + 1."), ("tlh", "MCP сервер."), (None, "A token."),
         ]),
+        (text("HTTP 状态", "zh-Hans", english="HTTP status"), None),
+        (text("HTTP 상태", "ko", english="HTTP status"), None),
+        (text("Status", "de", english="Status"), None),
+        (text("言語", "ja", english="Language"), None),
+        (text("HTTP status", "ko", english="HTTP status"), not_in_script("ko")),
         *((text(wrong, language), not_in_script(language)) for language, wrong in [
             ("sv", "Сервер."), ("vi", "Máy chủ 服务器服务器服务器。"), ("ru", "A server."),
             ("sr", "Pristupni token."), ("sr-Latn", "Приступни токен."), ("el", "Diakomistis."),

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from test_gettext_files import BAD, CASES, HEAD, POEDIT, WEBLATE
 
 from mcp_auth_failures import Catalog, DataError, load_catalog
-from mcp_auth_failures.catalog import Entry, packaged
+from mcp_auth_failures.catalog import CatalogText, Entry, message_context, packaged
 from mcp_auth_failures.gettext_files import parse_po, read_po
 from mcp_auth_failures.translating import check, extract, extract_messages, new, status, twin, update
 from mcp_auth_failures.translations import DOMAIN, installed
@@ -34,6 +34,8 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 FILES = {language: Path(str(file)) for language, file in installed(LOCALES)[0].items()}
 GERMAN = FILES["de"].read_bytes()
 EXPIRED = "reasons.expired.message"
+TOTAL = len(CATALOG.texts)
+PLACE = f":{CATALOG.texts[EXPIRED].line}\n".encode()
 
 
 def english(reason: str) -> str:
@@ -43,13 +45,17 @@ def english(reason: str) -> str:
 
 def catalog(changed: Mapping[str, str] = {}, added: Mapping[str, str] = {}) -> Catalog:
     """The shipped catalog, but with other English for some reasons, and with more reasons after them."""
-    reasons = dict(CATALOG.reasons)
+    reasons, texts = dict(CATALOG.reasons), dict(CATALOG.texts)
     for reason, message in changed.items():
+        context = message_context(reason)
         reasons[reason] = reasons[reason]._replace(failure=replace(reasons[reason].failure, message=message))
+        texts[context] = texts[context]._replace(english=message)
     for line, (reason, message) in enumerate(added.items(), 1000):
+        context = message_context(reason)
         failure = replace(CATALOG["expired"].failure, reason=reason, message=message)
-        reasons[reason] = Entry(failure, "A test.", f"A note on {reason}.", ("server", "contact"), line)
-    return replace(CATALOG, reasons=reasons)
+        reasons[reason] = Entry(failure, "A test.", ("server", "contact"))
+        texts[context] = CatalogText(context, message, f"A note on {reason}.", line)
+    return replace(CATALOG, reasons=reasons, texts=texts)
 
 
 def difference(before: bytes, after: bytes) -> list[str]:
@@ -60,8 +66,12 @@ def difference(before: bytes, after: bytes) -> list[str]:
 
 def all_texts(data: bytes) -> Counter[str]:
     """Every translation of a file, obsolete ones too."""
-    po = parse_po(data, "a.po")
-    return Counter(str(message.string) for message in (*po.entries, *po.obsolete) if message.id and message.string)
+    return Counter(
+        text
+        for entry in parse_po(data, "a.po")
+        for keyword in entry.texts
+        if keyword.startswith("msgstr") and not entry.is_header and (text := entry.text(keyword))
+    )
 
 
 def usable(data: bytes) -> dict[str, tuple[str, str]]:
@@ -98,11 +108,13 @@ def test_template() -> None:
     lines = YAML.splitlines()
     entries = [
         f"#. {it.note}\n#: catalog/failures.yaml:{it.line}\n"
-        f'msgctxt "reasons.{reason}.message"\nmsgid "{it.failure.message}"\nmsgstr ""\n'
-        for reason, it in CATALOG.reasons.items()
+        + "#, python-brace-format\n" * ("{" in it.english)
+        + f'msgctxt "{it.context}"\nmsgid "{it.english}"\nmsgstr ""\n'
+        for it in CATALOG.texts.values()
     ]
     assert extract() == (HEAD_OF_TEMPLATE + "\n".join(entries)).encode()
-    assert all(f'message: "{it.failure.message}"' in lines[it.line - 1] for it in CATALOG.reasons.values())
+    for it in CATALOG.texts.values():
+        assert f'{it.context.split(".")[-1]}: "{it.english}"' in lines[it.line - 1]
 
 
 def test_template_of_a_text_with_placeholders() -> None:
@@ -130,9 +142,7 @@ def test_babel_extracts(method: object) -> None:
     """Babel finds our extractor by its name, and the texts, contexts, notes and lines with it."""
     with open(str(CATALOG.path), "rb") as file:
         found = list(babel_extract(method, file, DEFAULT_KEYWORDS))  # type: ignore[arg-type]
-    assert found == [
-        (it.line, it.failure.message, [it.note], f"reasons.{reason}.message") for reason, it in CATALOG.reasons.items()
-    ]
+    assert found == [(it.line, it.english, [it.note], it.context) for it in CATALOG.texts.values()]
 
 
 def test_pybabel_extract(tmp_path: Path) -> None:
@@ -142,11 +152,10 @@ def test_pybabel_extract(tmp_path: Path) -> None:
     shutil.copy(str(CATALOG.path), tmp_path / "catalog")
     command = [sys.executable, "-m", "babel.messages.frontend", "extract", "-F", "pyproject.toml", "-o", "a.pot", "."]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    theirs, ours = (parse_po(data, "a.pot").entries[1:] for data in ((tmp_path / "a.pot").read_bytes(), extract()))
-    assert [(it.context, it.id, it.locations, it.flags) for it in theirs] == [
-        (it.context, it.id, it.locations, it.flags) for it in ours
+    theirs, ours = (parse_po(data, "a.pot")[1:] for data in ((tmp_path / "a.pot").read_bytes(), extract()))
+    assert [(it.text("msgctxt"), it.text("msgid"), " ".join(it.notes), it.places, it.flags) for it in theirs] == [
+        (it.text("msgctxt"), it.text("msgid"), " ".join(it.notes), it.places, it.flags) for it in ours
     ]
-    assert [" ".join(it.auto_comments) for it in theirs] == [" ".join(it.auto_comments) for it in ours]
 
 
 def test_babel_is_told_of_a_broken_catalog(tmp_path: Path) -> None:
@@ -183,6 +192,7 @@ COMMENTS = {
     "with a tab": "# a\tb\n",
     "very long": f"# {'lang ' * 60}ende\n",
     "in another script": "# Проверено, مراجَع\n",
+    "with blanks behind it": "# a  \n",
     "like a flag": "# , fuzzy\n",
     "like a place": "# : a:1\n",
     "with a bar": "# | a | b |\n",
@@ -202,7 +212,7 @@ def test_comment_survives(name: str) -> None:
 def test_flags_survive() -> None:
     """A flag that a translator set stays, ``fuzzy`` among them."""
     for flags in ("fuzzy", "no-wrap", "fuzzy, no-wrap"):
-        data = GERMAN.replace(b':55\nmsgctxt "', f':55\n#, {flags}\nmsgctxt "'.encode())
+        data = GERMAN.replace(PLACE, PLACE + f"#, {flags}\n".encode())
         assert data != GERMAN
         assert update(data, "a.po") == data
 
@@ -317,12 +327,27 @@ def test_text_that_is_approved(*, kept: bool) -> None:
     assert '#, fuzzy\n#| msgid "Second."\nmsgctxt' in entry(update(approved, "a.po", third), EXPIRED)
 
 
+def test_text_marked_by_a_translator_stays_marked() -> None:
+    """A mark without the previous English is a person's: no change of the English takes it off, nor back."""
+    marked = GERMAN.replace(PLACE, PLACE + b"#, fuzzy\n")
+    changed = update(marked, "a.po", catalog({"expired": "Other."}))
+    assert "#| " not in entry(changed, EXPIRED)
+    assert update(changed, "a.po") == marked
+
+
+def test_flags_stand_as_gettext_has_them() -> None:
+    """``fuzzy`` first, then the format, then how to wrap."""
+    two = catalog(added={"one": "At {server}."})
+    data = update(GERMAN, "a.po", two).replace(
+        b'#, python-brace-format\nmsgctxt "reasons.one', b'#, fuzzy, no-wrap\nmsgctxt "reasons.one'
+    )
+    assert "\n#, fuzzy, python-brace-format, no-wrap\n" in entry(update(data, "a.po", two), "reasons.one.message")
+
+
 def test_previous_english_over_lines() -> None:
     """The previous English may be wrapped, with its context, as other tools write it."""
-    data = GERMAN.replace(
-        b':55\nmsgctxt "',
-        b':55\n#, fuzzy\n#| msgctxt "reasons.expired.message"\n#| msgid ""\n#| "The \\"old\\" "\n#| "text."\nmsgctxt "',
-    )
+    previous = b'#, fuzzy\n#| msgctxt "reasons.expired.message"\n#| msgid ""\n#| "The \\"old\\" "\n#| "text."\n'
+    data = GERMAN.replace(PLACE, PLACE + previous)
     assert '#, fuzzy\n#| msgid "The \\"old\\" text."\nmsgctxt' in entry(update(data, "a.po"), EXPIRED)
 
 
@@ -384,6 +409,24 @@ def test_untranslated_reason_that_is_removed() -> None:
     assert updated.startswith(GERMAN)
     assert all_texts(updated) == all_texts(GERMAN)
     assert update(updated, "a.po") == updated
+
+
+def test_text_of_several_lines_comes_and_goes() -> None:
+    """Each line of a text is commented out, and comes back."""
+    data = WITH_TWO.replace(b'msgstr "Eins."', b'msgstr ""\n"Eins.\\n"\n"Zwei."')
+    away = update(data, "a.po")
+    assert away.decode().count('\n#~ msgstr ""\n#~ "Eins.\\n"\n#~ "Zwei."\n') == 1
+    assert update(away, "a.po", TWO) == data
+
+
+def test_comment_on_what_is_untranslated_is_not_lost() -> None:
+    """A translator's question about a reason that goes stays with it; a comment at the end of a file stays there."""
+    data = WITH_TWO.replace(b'msgstr "Eins."', b'msgstr ""') + b"\n# Ende.\n"
+    away = update(data, "a.po")
+    assert b'\n# Hm.\n#~ msgctxt "reasons.one.message"\n#~ msgid "One."\n#~ msgstr ""\n' in away
+    assert away.endswith(b'"Zwei."\n\n# Ende.\n')
+    assert update(away, "a.po") == away
+    assert update(away, "a.po", TWO) == data
 
 
 def test_removed_reason_comes_back_with_other_english() -> None:
@@ -637,58 +680,58 @@ def edited(root: Path, language: str, edit: Mapping[bytes, bytes]) -> Path:
 
 
 GERMAN_EXPIRED = read_po(GERMAN, "a.po")[EXPIRED].text.encode()
-BEFORE_EXPIRED = b':55\nmsgctxt "reasons.expired'
+LINE = GERMAN[: GERMAN.index(GERMAN_EXPIRED)].count(b"\n")  # of the msgid
 
-# An edit of the German file: (what is edited; complete, fuzzy, missing and faulty of seven; what check says of it).
-EDITS: dict[str, tuple[dict[bytes, bytes], tuple[int, int, int, int], list[str]]] = {
-    "nothing": ({}, (7, 0, 0, 0), []),
+# An edit of the German file: (what is edited; fuzzy, missing and faulty; what check says of it).
+EDITS: dict[str, tuple[dict[bytes, bytes], tuple[int, int, int], list[str]]] = {
+    "nothing": ({}, (0, 0, 0), []),
     "fuzzy": (
-        {BEFORE_EXPIRED: BEFORE_EXPIRED.replace(b"\n", b"\n#, fuzzy\n")},
-        (6, 1, 0, 0),
-        ["42: reasons.expired.message: is fuzzy: does it still say what the English says?"],
+        {PLACE: PLACE + b"#, fuzzy\n"},
+        (1, 0, 0),
+        [f"{LINE + 1}: reasons.expired.message: is fuzzy: does it still say what the English says?"],
     ),
-    "missing": ({GERMAN_EXPIRED: b""}, (6, 0, 1, 0), ["41: reasons.expired.message: is not translated"]),
-    "blank": ({GERMAN_EXPIRED: b" \\n "}, (6, 0, 1, 0), ["41: reasons.expired.message: is not translated"]),
+    "missing": ({GERMAN_EXPIRED: b""}, (0, 1, 0), [f"{LINE}: reasons.expired.message: is not translated"]),
+    "blank": ({GERMAN_EXPIRED: b" \\n "}, (0, 1, 0), [f"{LINE}: reasons.expired.message: is not translated"]),
     "an entry that is gone": (
         {b'"reasons.expired.message"': b'"reasons.other.message"'},
-        (6, 0, 1, 0),
+        (0, 1, 0),
         [" reasons.expired.message: is not translated"],
     ),
     "of older English": (
         {english("expired").encode(): b"Older."},
-        (6, 1, 0, 0),
-        ["41: reasons.expired.message: is of an older English; run `translations update`"],
+        (1, 0, 0),
+        [f"{LINE}: reasons.expired.message: is of an older English; run `translations update`"],
     ),
     "faulty": (
         {GERMAN_EXPIRED: GERMAN_EXPIRED[:-1]},
-        (7, 0, 0, 1),
-        ["41: reasons.expired.message: does not end in '.'"],
+        (0, 0, 1),
+        [f"{LINE}: reasons.expired.message: does not end in '.'"],
     ),
     "faulty in two ways": (
         {GERMAN_EXPIRED: b" Ja"},
-        (7, 0, 0, 3),
+        (0, 0, 3),
         [
-            "41: reasons.expired.message: begins or ends with white space",
-            "41: reasons.expired.message: does not end in '.'",
-            "41: reasons.expired.message: is so short that something seems to be missing",
+            f"{LINE}: reasons.expired.message: begins or ends with white space",
+            f"{LINE}: reasons.expired.message: does not end in '.'",
+            f"{LINE}: reasons.expired.message: is so short that something seems to be missing",
         ],
     ),
     "fuzzy and faulty": (
-        {GERMAN_EXPIRED: b"Ja", BEFORE_EXPIRED: BEFORE_EXPIRED.replace(b"\n", b"\n#, fuzzy\n")},
-        (6, 1, 0, 0),
-        ["42: reasons.expired.message: is fuzzy: does it still say what the English says?"],
+        {GERMAN_EXPIRED: b"Ja", PLACE: PLACE + b"#, fuzzy\n"},
+        (1, 0, 0),
+        [f"{LINE + 1}: reasons.expired.message: is fuzzy: does it still say what the English says?"],
     ),
     "broken": (
         {GERMAN_EXPIRED + b'"': GERMAN_EXPIRED},
-        (0, 0, 7, 1),
-        ["42: is not a line of a .po: a text is not closed by a quote, or a quote in it lacks its backslash"],
+        (0, TOTAL, 1),
+        [f"{LINE + 1}: is not a line of a .po: a text is not closed by a quote, or a quote in it lacks its backslash"],
     ),
     "an obsolete tail": (
         {
             b"\n\n#. Said to the assistant. 'Renew": b'\n\n#~ msgid "a"\n#~ msgstr "b"'
             + b"\n\n#. Said to the assistant. 'Renew"
         },
-        (7, 0, 0, 0),
+        (0, 0, 0),
         [],
     ),
 }
@@ -701,9 +744,9 @@ def test_status(tmp_path: Path, name: str) -> None:
     root = copy_of_ours(tmp_path, "de", "fr")
     edited(root, "de", edit)
     german, french = status(root)
-    assert (german.complete, german.fuzzy, german.missing, german.faulty) == numbers
-    assert german.complete + german.fuzzy + german.missing == len(REASONS)
-    assert (french.complete, french.fuzzy, french.missing, french.faulty) == (7, 0, 0, 0)
+    assert (german.fuzzy, german.missing, german.faulty) == numbers
+    assert german.complete + german.fuzzy + german.missing == TOTAL
+    assert (french.complete, french.fuzzy, french.missing, french.faulty) == (TOTAL, 0, 0, 0)
 
 
 @pytest.mark.parametrize("name", EDITS)
@@ -735,7 +778,7 @@ def test_folder_by_an_odd_name_is_counted(tmp_path: Path, locale: str) -> None:
     (tmp_path / "de").rename(tmp_path / locale)
     (only,) = status(tmp_path)
     assert only.language.lower().replace("-", "_") == locale.lower()
-    assert only.complete == len(REASONS)
+    assert only.complete == TOTAL
     assert only.name
     assert only.english_name
 
@@ -777,7 +820,7 @@ def test_own_catalog(tmp_path: Path) -> None:
     root = copy_of_ours(tmp_path, "de")
     added = catalog(added={"one": "At {server}."})
     (german,) = status(root, added)
-    assert (german.complete, german.missing) == (7, 1)
+    assert (german.complete, german.missing) == (TOTAL, 1)
     file = root / "de" / "LC_MESSAGES" / f"{DOMAIN}.po"
     file.write_bytes(
         update(file.read_bytes(), "a.po", added).replace(
@@ -786,7 +829,8 @@ def test_own_catalog(tmp_path: Path) -> None:
     )
     (root / f"{DOMAIN}.pot").write_bytes(extract(added))
     found = [str(fault) for fault in check(root, catalog=added)]
-    assert found == [f"{file}:78: reasons.one.message: lacks {{server}}, which the English has"]
+    line = file.read_bytes().partition(b'msgid "At {server}."')[0].count(b"\n") + 1
+    assert found == [f"{file}:{line}: reasons.one.message: lacks {{server}}, which the English has"]
 
 
 def test_extracted_template_is_read_by_babel() -> None:
@@ -794,4 +838,4 @@ def test_extracted_template_is_read_by_babel() -> None:
     from babel.messages.pofile import read_po as babel_read_po
 
     found = babel_read_po(io.BytesIO(extract()), abort_invalid=True)
-    assert [message.context for message in found if message.id] == [f"reasons.{reason}.message" for reason in REASONS]
+    assert [message.context for message in found if message.id] == list(CATALOG.texts)

@@ -59,6 +59,8 @@ def test_layout(tmp_path: Path) -> None:
         "es-419": put(tmp_path, "es-419", ""),
         "iw": put(tmp_path, "iw", ""),
         "ca-valencia": put(tmp_path, "ca_VALENCIA", ""),
+        "sr-Latn-RS": put(tmp_path, "SR_latn_rs", ""),
+        "de-AT-u-co-phonebk": put(tmp_path, "DE_at_U_CO_PHONEBK", ""),
     }
     put(tmp_path, "de", "", "mo")
     put(tmp_path, "en", "", "pot")
@@ -96,6 +98,14 @@ def test_folder_that_names_no_language(
     assert [str(fault) for fault in faults] == [f"{tmp_path / name}: {message}"]
     assert folder(tmp_path).languages == ("de",)
     assert logged(caplog) == [f"ERROR a folder is passed over: {tmp_path / name}: {message}"]
+
+
+def test_language_in_two_folders(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Of two folders that name one language the first is read, and the other is logged."""
+    put(tmp_path, "pt-br", po(expired="Um."))
+    put(tmp_path, "pt_BR", po(expired="Dois."))
+    assert said(folder(tmp_path), "pt-BR") == {"expired": "Um."}
+    assert logged(caplog) == [f"ERROR a folder is passed over: {tmp_path / 'pt_BR'}: names pt-BR a second time"]
 
 
 @pytest.mark.parametrize(

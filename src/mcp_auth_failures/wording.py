@@ -179,6 +179,7 @@ class Wording:
         """Read every language now, rather than when a caller first asks for it."""
         for language in self._texts.languages:
             self._texts.own(language)
+        preferences("en", self._texts.languages)  # reads CLDR's data
 
     def reload(self) -> None:
         """Read the override files and the host's gettext folders anew, now.
