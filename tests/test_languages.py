@@ -16,7 +16,7 @@ from babel.core import get_global
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_auth_failures import languages
+from mcp_auth_failures import languages, tags
 from mcp_auth_failures.catalog import packaged
 from mcp_auth_failures.languages import negotiate, preferences
 
@@ -366,7 +366,8 @@ def test_megabyte_is_answered_by_its_head(unit: str, expected: tuple[str, ...]) 
 
 
 def _caches() -> dict[str, Any]:
-    return {name: each for name, each in vars(languages).items() if hasattr(each, "cache_info")}
+    names = {**vars(tags), **vars(languages)}
+    return {name: each for name, each in names.items() if hasattr(each, "cache_info")}
 
 
 def test_nothing_is_cached_by_what_callers_send() -> None:

@@ -19,8 +19,8 @@ ROOT = "__init__"
 # Every module, in levels from the lowest to the highest: the third-party packages that it may import. A module may
 # import those of lower levels, and beside them the standard library alone.
 LEVELS: tuple[dict[str, str], ...] = (
-    {"text": "", "failure": "", "languages": "babel", "challenge": "", "diagnosis": "", "po_lines": "babel"},
-    {"datafile": "", "recording": ""},
+    {"text": "", "failure": "", "tags": "babel", "challenge": "", "diagnosis": "", "po_lines": "babel"},
+    {"languages": "", "datafile": "", "recording": ""},
     {"document": "yaml", "gettext_files": "babel"},
     {"catalog": "yaml"},
     {"refusal": "", "rules": "", "translations": "", "overrides": "yaml", "settings": "", "texts": ""},

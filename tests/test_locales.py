@@ -23,7 +23,7 @@ from mcp_auth_failures import Refusal, Wording, describe_auth_failure, load_cata
 from mcp_auth_failures.asgi import AuthFailureMiddleware, refuse
 from mcp_auth_failures.catalog import message_context, packaged
 from mcp_auth_failures.cli import main
-from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.text import placeholders
 from mcp_auth_failures.translations import DOMAIN
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from mcp_auth_failures import load_catalog, rules
 from mcp_auth_failures.catalog import packaged
 from mcp_auth_failures.gettext_files import read_language
-from mcp_auth_failures.languages import script_of
 from mcp_auth_failures.rules import FOR_OPERATORS, FOR_TRANSLATORS, Text, findings
+from mcp_auth_failures.tags import script_of
 from mcp_auth_failures.translations import installed
 
 CATALOG = load_catalog()

@@ -14,7 +14,8 @@ from babel.localedata import locale_identifiers
 from mcp_auth_failures import translating
 from mcp_auth_failures.console import add_command, print_json, print_table
 from mcp_auth_failures.datafile import DataError, Fault, one_of
-from mcp_auth_failures.languages import canonical, negotiate
+from mcp_auth_failures.languages import negotiate
+from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.translations import DOMAIN, installed
 
 __all__ = ["add_translations"]

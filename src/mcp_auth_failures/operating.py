@@ -14,9 +14,9 @@ from mcp_auth_failures.catalog import SHIPPED, Catalog
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault, read_bytes
 from mcp_auth_failures.document import Document
 from mcp_auth_failures.gettext_files import read_language
-from mcp_auth_failures.languages import canonical
 from mcp_auth_failures.overrides import written
 from mcp_auth_failures.rules import FOR_OPERATORS, Text, findings, has_bad_character
+from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.text import placeholders
 from mcp_auth_failures.translations import DOMAIN, installed
 from mcp_auth_failures.wording import Wording

@@ -13,7 +13,7 @@ import yaml
 from mcp_auth_failures.catalog import Catalog
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault, read_bytes
 from mcp_auth_failures.document import Document, found, join
-from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.text import Sentence, split
 
 __all__ = ["CHECK_SECONDS", "OverrideFile", "OverrideFiles", "Written", "read_override", "written"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from mcp_auth_failures.catalog import Entry
 from mcp_auth_failures.challenge import to_description
-from mcp_auth_failures.languages import script_of
+from mcp_auth_failures.tags import script_of
 from mcp_auth_failures.text import character_faults, placeholders
 
 __all__ = ["FOR_OPERATORS", "FOR_TRANSLATORS", "Text", "findings"]

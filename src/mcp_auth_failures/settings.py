@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from mcp_auth_failures.challenge import url_fault
 from mcp_auth_failures.datafile import Fault, one_of
-from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.text import character_faults, fill, split
 
 __all__ = ["Settings", "StrPath"]

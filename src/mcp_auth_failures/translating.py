@@ -17,9 +17,9 @@ from babel.messages.plurals import get_plural
 from mcp_auth_failures.catalog import SHIPPED, Catalog, CatalogText, Entry, message_context, read_catalog
 from mcp_auth_failures.datafile import DataError, Fault
 from mcp_auth_failures.gettext_files import parse_po
-from mcp_auth_failures.languages import same_language
 from mcp_auth_failures.po_lines import PoEntry, entries_of, quoted
 from mcp_auth_failures.rules import FOR_TRANSLATORS, Text, findings
+from mcp_auth_failures.tags import same_language
 from mcp_auth_failures.text import placeholders
 from mcp_auth_failures.translations import DOMAIN, installed
 

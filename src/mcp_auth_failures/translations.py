@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mcp_auth_failures.catalog import Catalog, message_context
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault
 from mcp_auth_failures.gettext_files import read_language
-from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.text import Sentence, character_faults, placeholders, split
 
 if TYPE_CHECKING:
