@@ -1466,3 +1466,10 @@ def test_one_for_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert reasons == ["expired"] * 160
+
+
+def test_closed_gate_names_no_scopes() -> None:
+    """Scopes say what to ask for, and where the deployment has to change there is nothing to ask for."""
+    for reason in ("surface_disabled", "not_provisioned"):
+        app = AuthFailureMiddleware(Inner(), scopes=["mcp:use"], gate=lambda scope, reason=reason: reason)
+        assert "scope" not in ask(app).content["error"]["data"]

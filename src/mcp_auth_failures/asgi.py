@@ -36,7 +36,8 @@ _REPLACED = {
 class AuthFailureMiddleware:
     """ASGI middleware that gives a refused MCP call its reason, action and sentence.
 
-    It stands outside authentication, and inside CORS where there is any::
+    It stands outside authentication, and inside CORS where there is any (a CORS middleware that sets
+    ``Access-Control-Expose-Headers`` itself has to name ``WWW-Authenticate`` there)::
 
         uvicorn.run(AuthFailureMiddleware(server.streamable_http_app()))
 
@@ -142,7 +143,7 @@ class AuthFailureMiddleware:
         refusal = self.wording.refusal(
             reason,
             self._preferences(request, locale),
-            scopes=challenge.scope,
+            scopes=challenge.scope if self.wording.catalog[reason].failure.header != "none" else (),
             resource_metadata_url=challenge.resource_metadata,
             request_id=request_id,
         )

@@ -15,7 +15,12 @@ class RequireScopes:
     This tells early; it never replaces the check in the tool itself. Requests of protocol versions before 2026-07-28 do
     not say in a header what they call, and pass.
 
-    It stands inside authentication, around the MCP endpoint, with :class:`AuthFailureMiddleware` outside.
+    It stands inside authentication, with :class:`AuthFailureMiddleware` outside. With the official SDK that is the last
+    of the app's own middlewares::
+
+        app = server.streamable_http_app()
+        app.user_middleware.append(Middleware(RequireScopes, scopes_for=scopes_for))
+        app = AuthFailureMiddleware(app)
 
     :param app: the ASGI application.
     :param scopes_for: ``scopes_for(method, name)`` gives all scopes that an operation needs; it is asked with the
