@@ -287,7 +287,7 @@ def _content(status: int, body: bytes | str) -> dict[str, Any] | None:
 
 def _bearer(headers: Any) -> Challenge:
     try:
-        for pair in headers.items() if isinstance(headers, Mapping) else headers:
+        for pair in headers.items() if hasattr(headers, "items") else headers:
             name, value = (part.decode("latin-1") if isinstance(part, bytes) else part for part in pair)
             if name.lower() == "www-authenticate" and (challenge := Challenge.from_header(value)):
                 return challenge

@@ -88,7 +88,6 @@ class Request:
             or self.header(b"expect") is not None
         ):
             return b""
-        asyncio.get_running_loop()  # under another event loop there is no timeout to keep
         body = b""
         async with asyncio.timeout(_READ_SECONDS):
             while len(body) <= _MAX_BODY:

@@ -43,7 +43,7 @@ class RequireScopes:
             return
         needed = self._scopes_for(method, request.mcp_name or "")
         needed = needed.split() if isinstance(needed, str) else list(needed)
-        if all(each in granted for each in needed):
+        if all(each in list(granted) for each in needed):
             await self.app(scope, receive, send)
             return
         refuse("insufficient_scope", scopes=needed)
