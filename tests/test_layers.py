@@ -19,15 +19,15 @@ ROOT = "__init__"
 # Every module, in levels from the lowest to the highest: the third-party packages that it may import. A module may
 # import those of lower levels, and beside them the standard library alone.
 LEVELS: tuple[dict[str, str], ...] = (
-    {"text": "", "failure": "", "tags": "babel", "challenge": "", "diagnosis": "", "po_lines": "babel"},
-    {"languages": "", "datafile": "", "recording": ""},
-    {"document": "yaml", "gettext_files": "babel"},
+    {"text": "", "failure": "", "tags": "babel", "challenge": "", "diagnosis": "", "po_lines": ""},
+    {"languages": "", "datafile": "", "recording": "", "brand": ""},
+    {"document": "yaml", "gettext_files": ""},
     {"catalog": "yaml"},
     {"refusal": "", "rules": "", "translations": "", "overrides": "yaml", "settings": "", "texts": ""},
     {"wording": "", "request": "", "translating": "babel"},
     {"require_scopes": ""},
-    {ROOT: "", "asgi": "", "operating": "yaml", "console": ""},
-    {"cli_translations": "babel"},
+    {ROOT: "", "asgi": "", "operating": "yaml", "console": "", "pages": "babel jinja2 markupsafe"},
+    {"cli_translations": "babel", "cli_pages": "jinja2"},
     {"cli": ""},
     {"__main__": "", "mcp": "anyio joserfc jwt mcp", "fastmcp": "fastmcp httpx2 joserfc mcp"},
 )

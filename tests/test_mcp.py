@@ -436,7 +436,7 @@ def test_a_decoder_that_hangs_holds_up_its_own_request_alone() -> None:
 
 
 def accepted(claims: Mapping[str, object], **options: object) -> dict[str, object]:
-    whole = {"iss": ISSUER, "aud": AUDIENCE, "exp": NOW + 60, "sub": "alice", "scope": " ".join(SCOPES), **claims}
+    whole = {"iss": ISSUER, "aud": AUDIENCE, "exp": NOW + 36_000, "sub": "alice", "scope": " ".join(SCOPES), **claims}
     access = asyncio.run(verifier(lambda token: whole, **options).verify_token("t"))
     assert access is not None
     assert access.claims == whole
@@ -447,7 +447,7 @@ def accepted(claims: Mapping[str, object], **options: object) -> dict[str, objec
 DEFAULT = {
     "client_id": "alice",
     "scopes": sorted(SCOPES),
-    "expires_at": NOW + 60,
+    "expires_at": NOW + 36_000,
     "resource": AUDIENCE,
     "subject": "alice",
 }
@@ -473,8 +473,8 @@ ALIASES = {"audience": [AUDIENCE, "api://files"]}
         ({"scope": None}, {"required_scopes": ()}, {"scopes": []}),
         ({}, {"required_scopes": " ".join(SCOPES)}, {}),
         ({"exp": None}, {"require_exp": False}, {"expires_at": None}),
-        ({"exp": NOW + 60.25}, {}, {"expires_at": NOW + 61}),
-        ({"exp": NOW + 60.25}, {"leeway": 30}, {"expires_at": NOW + 91}),
+        ({"exp": NOW + 36_000.25}, {}, {"expires_at": NOW + 36_001}),
+        ({"exp": NOW + 36_000.25}, {"leeway": 30}, {"expires_at": NOW + 36_031}),
     ],
 )
 def test_claims_become_an_access_token(
@@ -529,7 +529,7 @@ def test_the_sdk_drops_nothing_that_was_accepted(exp: float, leeway: float, pass
 )
 def test_no_claims_raise(claims: Mapping[str, object]) -> None:
     """Whatever a verified token holds, it is accepted or refused."""
-    base = {"iss": ISSUER, "aud": AUDIENCE, "exp": NOW + 60, "sub": "alice"}
+    base = {"iss": ISSUER, "aud": AUDIENCE, "exp": NOW + 36_000, "sub": "alice"}
     access = asyncio.run(verifier(lambda token: {**base, **claims}, required_scopes=()).verify_token("t"))
     assert access is None or access.client_id.strip()
 

@@ -263,7 +263,7 @@ def test_name_that_no_file_can_have_is_an_error(name: str, finding: str) -> None
 
 
 FORBIDDEN = """\
-import os, sys
+import difflib, os, sys
 from pathlib import Path
 from mcp_auth_failures.operating import check
 for path in map(Path, ("good", "good/de/LC_MESSAGES/mcp_auth_failures.po")):

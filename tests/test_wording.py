@@ -632,7 +632,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         f'{ENTRY}msgstr "a"\n\n{ENTRY}msgstr "b"\n',
         ":6: reasons.expired.message is here twice: it is on line 2 already",
     ),
-    "no msgstr": (ENTRY, f":2: is not a .po: missing msgstr for msgid '{EN}'"),
+    "no msgstr": (ENTRY, ":2: is not a .po: the end of the file stands where msgid_plural or msgstr should"),
     "too large": ("#" * ((1 << 20) + 1), ": is larger than 1,048,576 bytes"),
 }
 

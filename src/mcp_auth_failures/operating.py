@@ -107,7 +107,8 @@ def _check_folder(folder: Path, details: Collection[str], shipped: Wording) -> I
 
 def _check_gettext(file: Path, language: str, details: Collection[str], shipped: Wording) -> Iterator[Finding]:
     try:
-        translations = read_language(file)
+        english = {context: text.english for context, text in shipped.catalog.texts.items()}
+        translations = read_language(file, english)
     except DataError as error:
         yield from _errors(error)
         return

@@ -99,6 +99,7 @@ def _with_keywords(texts: dict[str, list[str]]) -> Iterator[str]:
 _MARK = re.compile(r"#~\|?|#[|,.:]?|")
 _KEYWORD = r"msgctxt|msgid_plural|msgid|msgstr(?:\[[0-5]\])?"  # no language has more than six plural forms
 _LINE = re.compile(rf'({_KEYWORD})?\s*("[^"\\]*(?:\\.[^"\\]*)*")')
+_CLOSED = re.compile(r'(?<!\\)"$')
 _WITH_QUOTE = re.compile(rf'(?:(?:{_KEYWORD})(?=[\s"]).*)?"')
 
 # What may come first in an entry, and what after each keyword.
@@ -119,9 +120,9 @@ def entries_of(text: str) -> Iterator[PoEntry]:
     """
     lines: list[tuple[int, str]] = []
     complete = False
-    for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.removesuffix("\r").lstrip()
-        content = line.removeprefix("#~").lstrip()
+    for number, raw in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        line = raw.lstrip()
+        content = line[2:].lstrip() if line.startswith("#~") else line
         if complete and content.startswith(("#", "|", "msgctxt", "msgid")):
             yield _entry(lines)
             lines, complete = [], False
@@ -135,15 +136,20 @@ def entries_of(text: str) -> Iterator[PoEntry]:
 
 def _entry(lines: Iterable[tuple[int, str]]) -> PoEntry:
     entry = PoEntry()
-    previous, since, number = "", 0, 0
+    broken: list[str] = []
+    since = number = 0
     for number, line in lines:
         mark = _MARK.match(line)[0]  # type: ignore[index]  # it matches at least nothing
         content = line[len(mark) :].strip()
-        is_text = mark in {"", "#~"}
-        if entry.texts and not is_text:
+        if mark in {"", "#~"}:
+            if entry.texts and entry.obsolete != (mark == "#~"):
+                raise PoError(number, "is not a .po: only a part of an entry is marked with #~")
+            entry.obsolete = mark == "#~"
+            if _add(entry.texts, content, number) == "msgid":
+                entry.line = number
+            continue
+        if entry.texts:
             raise _misplaced("a comment", entry.texts, number)
-        if entry.texts and entry.obsolete != (mark == "#~"):
-            raise PoError(number, "is not a .po: only a part of an entry is marked with #~")
         match mark:
             case "#":
                 entry.comments.append(line)
@@ -153,18 +159,14 @@ def _entry(lines: Iterable[tuple[int, str]]) -> PoEntry:
                 entry.places.append(content)
             case "#,":
                 entry.flags += filter(None, map(str.strip, content.split(",")))
-            case "#|" | "#~|":
-                since = since if previous else number
-                previous = f"{previous} {content}".strip()  # pybabel breaks a long line at any space
-                if _LINE.fullmatch(previous):
-                    _add(entry.previous, previous, since)
-                    previous = ""
             case _:
-                entry.obsolete = mark == "#~"
-                if _add(entry.texts, content, number) == "msgid":
-                    entry.line = number
-    if previous:
-        raise _no_line(previous, since)
+                since = since if broken else number
+                broken.append(content)
+                if _CLOSED.search(content):  # pybabel breaks a long text between two words
+                    _add(entry.previous, " ".join(broken), since)
+                    broken = []
+    if broken:
+        raise _no_line(" ".join(broken), since)
     if entry.texts and "msgctxt" not in _NEXT[_last(entry.texts)]:
         raise _misplaced("the end of the file", entry.texts, number)
     return entry
@@ -204,6 +206,7 @@ def _misplaced(found: str, texts: dict[str, list[str]], number: int) -> PoError:
 
 
 _ESCAPES = dict(zip('\\"\a\b\f\n\r\t\v', r"\"abfnrtv", strict=True))
+_ESCAPED = re.compile(r'\\([\\"abfnrtv])')
 _CHARACTERS = {escape: character for character, escape in _ESCAPES.items()}
 
 
@@ -220,4 +223,5 @@ def _unquoted(lines: list[str] | None) -> str | None:
     """The reverse of :func:`quoted`."""
     if lines is None:
         return None
-    return re.sub(r'\\([\\"abfnrtv])', lambda found: _CHARACTERS[found[1]], "".join(line[1:-1] for line in lines))
+    text = "".join([line[1:-1] for line in lines])
+    return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text) if "\\" in text else text
