@@ -238,7 +238,7 @@ def test_copy_of_the_shipped_catalog_is_equal(tmp_path: Path, kind: type) -> Non
     file = _write(tmp_path, TEXT)
     copy = load_catalog(kind(file))
     assert copy.path == file
-    assert dataclasses.replace(copy, path=CATALOG.path) == CATALOG
+    assert dataclasses.replace(copy, file=CATALOG.file) == CATALOG
 
 
 @pytest.mark.parametrize("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")])

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
@@ -22,6 +21,7 @@ from mcp_auth_failures.failure import (
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
     import yaml
 
@@ -74,16 +74,23 @@ class Entry(NamedTuple):
 class Catalog:
     """All that one catalog file says, by name and in its order.
 
-    :ivar path: where it was read.
+    :ivar file: the name of the file it was read from.
     :ivar texts: every text that is translated, by its context.
     """
 
-    path: "Path | Traversable"
+    file: str
     challenges: Mapping[str, str]
     actions: Mapping[str, str]
     placeholders: Mapping[str, str]
     reasons: Mapping[str, Entry]
     texts: Mapping[str, CatalogText]
+
+    @property
+    def path(self) -> "Path":
+        """Where it was read."""
+        from pathlib import Path  # 2 ms of every import that asks for no path
+
+        return Path(self.file)
 
     def __contains__(self, reason: object) -> bool:
         return isinstance(reason, str) and reason in self.reasons
@@ -103,10 +110,19 @@ def message_context(reason: str) -> str:
 
 def packaged(folder: str) -> "Path | Traversable":
     """The packaged data folder of that name (``catalog``, ``locales``): inside a wheel, in a checkout, or in a zip."""
-    here = Path(__file__).parent
-    for candidate in (here / "_data" / folder, here.parents[1] / folder):
-        if candidate.is_dir():
-            return candidate
+    from pathlib import Path  # as above
+
+    found = _found(folder)
+    return Path(found) if found else _zipped(folder)
+
+
+def _found(folder: str) -> str | None:
+    here = os.path.dirname(os.path.abspath(__file__))
+    candidates = (os.path.join(here, "_data", folder), os.path.join(here, "..", "..", folder))
+    return next((os.path.normpath(each) for each in candidates if os.path.isdir(each)), None)
+
+
+def _zipped(folder: str) -> "Traversable":
     from importlib.resources import files  # 16 ms that only a zip on sys.path is worth
 
     return files(__package__) / "_data" / folder
@@ -120,12 +136,12 @@ def load_catalog(path: str | os.PathLike[str] | None = None) -> Catalog:
     """
     if path is None:
         return SHIPPED
-    return read_catalog(Path(path), read_bytes(path))
+    return read_catalog(os.fspath(path), read_bytes(path))
 
 
-def read_catalog(path: "Path | Traversable", data: bytes) -> Catalog:
+def read_catalog(file: str | os.PathLike[str], data: bytes) -> Catalog:
     """As :func:`load_catalog`, from the file's bytes."""
-    document = Document.parse(data, str(path))
+    document = Document.parse(data, os.fspath(file))
     top = _fields(document, document.root, "", _TOP, ("notes", "labels"))
     if "version" in top:
         document.choice(top["version"], "version", ("1",))
@@ -155,7 +171,7 @@ def read_catalog(path: "Path | Traversable", data: bytes) -> Catalog:
         _add_text(document, texts, node, join("labels", name), notes.get("label", ""), {name} & {"contact"})
     document.finish()
     return Catalog(
-        path,
+        document.file,
         MappingProxyType(challenges),
         MappingProxyType({name: meaning for name, (meaning, _) in actions.items()}),
         MappingProxyType(placeholders),
@@ -259,5 +275,13 @@ def _status(document: Document, node: "yaml.Node | None", path: str, header: str
     return status
 
 
-_path = packaged("catalog") / "failures.yaml"
-SHIPPED = read_catalog(_path, _path.read_bytes())
+def _shipped() -> Catalog:
+    if folder := _found("catalog"):
+        file = os.path.join(folder, "failures.yaml")
+        with open(file, "rb") as opened:
+            return read_catalog(file, opened.read())
+    zipped = _zipped("catalog") / "failures.yaml"
+    return read_catalog(str(zipped), zipped.read_bytes())
+
+
+SHIPPED = _shipped()

@@ -46,7 +46,7 @@ def extract_messages(
     fileobj: IO[bytes], keywords: object, comment_tags: object, options: object
 ) -> Iterator[tuple[int, str, tuple[str, str], list[str]]]:
     """Babel's extractor ``mcp_auth_failures``, for ``pybabel extract``."""
-    catalog = read_catalog(Path(fileobj.name), fileobj.read())
+    catalog = read_catalog(fileobj.name, fileobj.read())
     for text in catalog.texts.values():
         yield text.line, "pgettext", (text.context, text.english), [text.note]
 

@@ -68,7 +68,11 @@ class Folder:
         self._catalog = catalog
         self._details = details
         self._builtin = builtin
+        self._english = {context: text.english for context, text in catalog.texts.items()}
         self._messages = {message_context(reason): entry.placeholders for reason, entry in catalog.reasons.items()}
+        self._allowed: dict[str, Collection[str]] = {each: placeholders(text) for each, text in self._english.items()}
+        if not builtin:  # a shipped sentence has those of its English alone, so that it can be said without any detail
+            self._allowed.update(self._messages)
         self._files, faults = installed(root)
         self._read: dict[str, Mapping[str, Sentence]] = {}
         _report(faults, "a folder is passed over")
@@ -109,29 +113,25 @@ class Folder:
 
     def _texts(self, language: str, kept: Mapping[str, Sentence]) -> Mapping[str, Sentence]:
         file = self._files[language]
-        english = {context: text.english for context, text in self._catalog.texts.items()}
         try:
-            translations = read_language(file, english)
+            translations = read_language(file, self._english)
         except (DataError, OSError) as error:
             _log.error("%s is left %s:\n%s", language, "as it was" if kept else "out", error)
             return kept
         texts: dict[str, Sentence] = {}
         faults: list[Fault] = []
         older: list[str] = []
-        for context in english:
+        for context, english in self._english.items():
             translation = translations.get(context)
             if translation is None:
                 continue
-            if translation.english != english[context]:
+            if translation.english != english:
                 if self._builtin:
                     continue
                 older.append(context)
             text = translation.text.strip()
             wrong = next((name for _, name in character_faults(text)), None)
-            # a shipped sentence has the placeholders of its English alone, so that it can be said without any detail
-            own = placeholders(english[context])
-            allowed = own if self._builtin else self._messages.get(context, own)
-            fault = f"{wrong} is not allowed in a text" if wrong else placeholder_fault(text, allowed)
+            fault = f"{wrong} is not allowed in a text" if wrong else placeholder_fault(text, self._allowed[context])
             if fault:
                 faults.append(Fault(str(file), translation.line, None, context, fault))
                 continue
