@@ -541,13 +541,14 @@ def test_header_is_never_localized(language: str) -> None:
 
 
 def test_help_url_is_filled_in(tmp_path: Path) -> None:
-    """A help page is named for the reason and the language of the text; one text for all is in the default one."""
+    """A help page is named for the reason and the language of the text; of one text for all, for the reader's."""
     url = "https://help.acme.example/{language}/{reason}/"
     path = _override(tmp_path / "a.yaml", expired="Ask.")
     wording = Wording(help_url=url, overrides=path)
     assert wording.refusal("unverified", "de-AT").help_url == "https://help.acme.example/de/unverified/"
     assert wording.refusal("unverified", "gl").help_url == "https://help.acme.example/en/unverified/"
-    assert wording.refusal("expired", "de").help_url == "https://help.acme.example/en/expired/"
+    assert wording.refusal("expired", "de").help_url == "https://help.acme.example/de/expired/"
+    assert wording.refusal("expired").help_url == "https://help.acme.example/en/expired/"
     wording = Wording(help_url=url, overrides=path, default_language="de")
     assert wording.refusal("expired", "fr").help_url == "https://help.acme.example/de/expired/"
     assert SHIPPED.refusal("expired").help_url is None

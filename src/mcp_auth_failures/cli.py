@@ -14,10 +14,11 @@ from pathlib import Path
 
 from mcp_auth_failures import operating
 from mcp_auth_failures.challenge import scope_fault, url_fault
+from mcp_auth_failures.cli_pages import add_pages
 from mcp_auth_failures.cli_translations import add_translations
-from mcp_auth_failures.console import add_command, print_json, print_table
+from mcp_auth_failures.console import add_command, add_wording, print_json, print_table
 from mcp_auth_failures.datafile import DataError, one_of
-from mcp_auth_failures.languages import canonical
+from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.wording import Wording
 
 __all__ = ["main"]
@@ -50,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = add_command(commands, "list", _list, "show every reason in a table")
     command.add_argument("--format", choices=("text", "json"), default="text", help="for a person; for a program")
-    _add_wording(command)
+    _add_language(command)
 
     command = add_command(commands, "explain", _explain, "show what a client is told for one reason")
     command.add_argument("reason", metavar="REASON", help="a reason, as `list` shows them")
@@ -63,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--resource-metadata", type=_checked(url_fault), metavar="URL", help="protected resource metadata (RFC 9728)"
     )
-    _add_wording(command)
+    _add_language(command)
 
     command = add_command(commands, "template", _template, "write an override file with today's wording, to be edited")
     command.add_argument(
@@ -79,16 +80,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--format", choices=("text", "json"), default="text", help="for a person; for a program")
 
     add_translations(commands)
+    add_pages(commands)
     return parser
 
 
-def _add_wording(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("wording", "Beside what the MCP_AUTH_FAILURES_… variables set.")
+def _add_language(command: argparse.ArgumentParser) -> None:
+    group = add_wording(command)
     group.add_argument("--language", metavar="TAG", help="a language tag or an Accept-Language value, such as de-AT")
-    group.add_argument("--overrides", action="append", default=[], metavar="FILE", help="an override file")
-    group.add_argument("--translations", action="append", default=[], metavar="FOLDER", help="a gettext folder")
-    group.add_argument("--server", metavar="TEXT", help="the value of {server}")
-    group.add_argument("--contact", metavar="TEXT", help="the value of {contact}")
 
 
 def _wording(options: argparse.Namespace) -> Wording:

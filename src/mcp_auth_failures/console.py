@@ -7,7 +7,7 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["add_command", "print_json", "print_table"]
+__all__ = ["add_command", "add_wording", "print_json", "print_table"]
 
 
 def add_command(
@@ -20,6 +20,16 @@ def add_command(
     command = commands.add_parser(name, help=purpose, description=f"{purpose.capitalize()}.")
     command.set_defaults(run=run, parser=command)
     return command
+
+
+def add_wording(command: argparse.ArgumentParser) -> "argparse._ArgumentGroup":
+    """Add the options that say whose wording is meant."""
+    group = command.add_argument_group("wording", "Beside what the MCP_AUTH_FAILURES_… variables set.")
+    group.add_argument("--overrides", action="append", default=[], metavar="FILE", help="an override file")
+    group.add_argument("--translations", action="append", default=[], metavar="FOLDER", help="a gettext folder")
+    group.add_argument("--server", metavar="TEXT", help="the value of {server}")
+    group.add_argument("--contact", metavar="TEXT", help="the value of {contact}")
+    return group
 
 
 def print_json(value: object) -> None:

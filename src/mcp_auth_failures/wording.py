@@ -8,7 +8,7 @@ from threading import Lock
 from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Reason, message_context, packaged
 from mcp_auth_failures.challenge import url_fault, usable_scopes
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, one_of
-from mcp_auth_failures.languages import preferences
+from mcp_auth_failures.languages import negotiate, preferences
 from mcp_auth_failures.overrides import OverrideFiles
 from mcp_auth_failures.refusal import Refusal
 from mcp_auth_failures.settings import Settings, StrPath
@@ -144,7 +144,7 @@ class Wording:
             failure = texts.find(reason, languages, tuple(scopes)).failure
         else:
             failure = texts.describe(reason, languages)
-        help_url = self._help(failure) if self._help_url else None
+        help_url = self._help(failure, languages) if self._help_url else None
         try:
             return Refusal.repeated(failure, tuple(scopes), resource_metadata_url, request_id, help_url)
         except (ValueError, TypeError):
@@ -160,8 +160,9 @@ class Wording:
             _log.error("left out of a challenge: %s", "; ".join(faults))
         return usable
 
-    def _help(self, failure: AuthFailure) -> str:
-        language = failure.language or self._default or "en"
+    def _help(self, failure: AuthFailure, languages: Languages) -> str:
+        # one text in every language says nothing of the reader's
+        language = failure.language or negotiate(languages, self._texts.languages, self._default or "en")
         return fill(self._help_url or (), {"language": language, "reason": failure.reason})
 
     def source(self, reason: str, languages: Languages = None, *, scopes: Iterable[str] = ()) -> str:
