@@ -586,7 +586,7 @@ def test_environment_counts(run: Terminal, tmp_path: Path, monkeypatch: pytest.M
     page = Page((tmp_path / "out/de/expired/index.html").read_bytes())
     assert page.one("p", class_="message").text == "Ask ann@acme.example."
     assert page.one("p", class_="contact").text.endswith("ann@acme.example")
-    assert '"https://other.example/expired?l=en"' in page.one("pre", class_="json").text
+    assert '"https://other.example/expired?l=de"' in page.one("pre", class_="json").text
 
 
 def test_translations_of_the_host(run: Terminal, tmp_path: Path) -> None:
