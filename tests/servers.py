@@ -271,3 +271,16 @@ def authenticated(app: App, *, verifier: Verifier | None = None, around: Callabl
     """An app behind the official SDK's authentication; ``around`` stands between reading the token and requiring it."""
     guarded = around(RequireAuthMiddleware(app, SCOPES, AnyHttpUrl(METADATA)))
     return AuthenticationMiddleware(guarded, backend=BearerAuthBackend(verifier or Verifier()))
+
+
+# --- a process ------------------------------------------------------------------------------------------------------
+
+GIVE_UP_ROOT = """
+import ctypes, os
+if os.geteuid() == 0:  # without two of its capabilities permissions bind the superuser too (Linux, capabilities(7))
+    libc, header, data = ctypes.CDLL(None), (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    assert libc.capget(header, data) == 0
+    data[0] &= ~0b110  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+    assert libc.capset(header, data) == 0
+"""
+"""Lines of a child's program, after which files that may not be read cannot be."""

@@ -13,6 +13,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import write_po
 from hypothesis import example, given
 from hypothesis import strategies as st
+from servers import GIVE_UP_ROOT
 
 from mcp_auth_failures import DataError, Wording, load_catalog
 from mcp_auth_failures.operating import check, template
@@ -262,14 +263,11 @@ def test_name_that_no_file_can_have_is_an_error(name: str, finding: str) -> None
     assert f"{found.severity} {found.fault.message}" == finding
 
 
-FORBIDDEN = """\
-import difflib, os, sys
+FORBIDDEN = f"""\
+import sys
 from pathlib import Path
 from mcp_auth_failures.operating import check
-for path in map(Path, ("good", "good/de/LC_MESSAGES/mcp_auth_failures.po")):
-    check(path)  # reads what is needed of Python itself
-if os.geteuid() == 0:
-    os.seteuid(65534)  # permissions do not bind the superuser
+{GIVE_UP_ROOT}
 for path in map(Path, sys.argv[1:]):
     for finding in check(path):
         print(finding.severity, finding.fault)

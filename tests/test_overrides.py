@@ -12,6 +12,7 @@ from string import ascii_lowercase
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from servers import GIVE_UP_ROOT
 
 from mcp_auth_failures import DataError, load_catalog
 from mcp_auth_failures.overrides import OverrideFile, read_override
@@ -536,12 +537,11 @@ def test_nul_in_the_path() -> None:
     assert str(raised.value) == r"'acme\x00.yaml': cannot be read: embedded null byte"
 
 
-FORBIDDEN = """\
-import os, sys
+FORBIDDEN = f"""\
+import sys
 from mcp_auth_failures import DataError, load_catalog
 from mcp_auth_failures.overrides import read_override
-if os.geteuid() == 0:
-    os.seteuid(65534)  # permissions do not bind the superuser
+{GIVE_UP_ROOT}
 for path in sys.argv[1:]:
     try:
         read_override(path, load_catalog(), ())

@@ -17,6 +17,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import write_po
 from hypothesis import given
 from hypothesis import strategies as st
+from servers import GIVE_UP_ROOT
 
 from mcp_auth_failures import Challenge, DataError, Refusal, Wording, describe_auth_failure, load_catalog
 from mcp_auth_failures.asgi import AuthFailureMiddleware
@@ -776,12 +777,9 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
     ]
 
 
-FORBIDDEN = """\
-import os
+FORBIDDEN = f"""\
 from mcp_auth_failures import Wording
-Wording(translations="good").describe("expired", "gl, de, x y")  # reads what is needed of Python itself
-if os.geteuid() == 0:
-    os.seteuid(65534)  # permissions do not bind the superuser
+{GIVE_UP_ROOT}
 wording = Wording(translations="locales")
 print([wording.describe("expired", tag).message for tag in ("gl", "fr", "de")])
 """

@@ -143,7 +143,7 @@ class AuthFailureMiddleware:
         refusal = self.wording.refusal(
             reason,
             self._preferences(request, locale),
-            scopes=challenge.scope if self.wording.catalog[reason].failure.header != "none" else (),
+            scopes=challenge.scope,
             resource_metadata_url=challenge.resource_metadata,
             request_id=request_id,
         )
