@@ -12,7 +12,7 @@ import pytest
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import normalize, unescape
 from babel.messages.pofile import read_po as babel_read_po
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcp_auth_failures import DataError, load_catalog
@@ -735,6 +735,7 @@ _ENTRIES = st.builds(
 
 
 @given(st.lists(_ENTRIES))
+@example([PoEntry(previous={"msgid": quoted("ends in \\")}, texts={"msgid": quoted("a"), "msgstr": quoted("b")})])
 def test_entries_that_are_written_are_read_back(entries: list[PoEntry]) -> None:
     """What an entry holds is what its lines say, obsolete or not."""
     read = list(entries_of("\n\n".join("\n".join(entry.lines()) for entry in entries)))

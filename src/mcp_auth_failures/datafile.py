@@ -5,7 +5,7 @@ import stat
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from mcp_auth_failures.text import placeholders
+from mcp_auth_failures.text import split
 
 __all__ = ["MAX_BYTES", "DataError", "Fault", "decode", "missing_detail", "one_of", "placeholder_fault", "read_bytes"]
 
@@ -61,7 +61,7 @@ def one_of(found: str, allowed: Collection[str]) -> str:
 def placeholder_fault(text: str, allowed: Collection[str]) -> str | None:
     """Say which placeholder a text may not have, or which brace is none, or ``None`` if all is well."""
     try:
-        unknown = placeholders(text) - set(allowed)
+        unknown = [name for name in split(text)[1::2] if name not in allowed]
     except ValueError as error:
         return str(error)
     if not unknown:

@@ -50,9 +50,9 @@ def read_po(data: bytes, file: str, english: Mapping[str, str] = _UNKNOWN) -> di
     :class:`DataError` for what makes the file untrustworthy: not UTF-8, a syntax error, an entry that is there twice.
     """
     found = (
-        (context, Translation(entry.text("msgid") or "", entry.text("msgstr") or "", entry.line))
-        for entry in parse_po(data, file)
-        if not (entry.obsolete or entry.is_fuzzy) and (context := entry.text("msgctxt"))
+        (context, Translation(msgid or "", entry.text("msgstr") or "", entry.line))
+        for (context, msgid), entry in _keyed(data, file)
+        if context and not (entry.obsolete or entry.is_fuzzy)
     )
     return _by_context(found, english)
 
@@ -67,18 +67,25 @@ def parse_po(data: bytes, file: str) -> list[PoEntry]:
 
     Raises :class:`DataError` as :func:`read_po` does.
     """
+    return [entry for _, entry in _keyed(data, file)]
+
+
+_Key = tuple[str | None, str | None]
+"""``msgctxt`` and ``msgid``."""
+
+
+def _keyed(data: bytes, file: str) -> list[tuple[_Key, PoEntry]]:
     if len(data) > MAX_BYTES:
         _refuse(file, None, f"is larger than {MAX_BYTES:,} bytes")
     text = decode(data, file)
     try:
-        entries = list(entries_of(text))
+        entries = [((entry.text("msgctxt"), entry.text("msgid")), entry) for entry in entries_of(text)]
     except PoError as error:
         _refuse(file, error.line, str(error))
-    lines: dict[tuple[str | None, str | None], int] = {}
-    for entry in entries:
-        if entry.is_header:
+    lines: dict[_Key, int] = {}
+    for key, entry in entries:
+        if key == (None, "") and not entry.obsolete:
             _check_charset(entry.text("msgstr") or "", text, file)
-        key = entry.text("msgctxt"), entry.text("msgid")
         if not entry.obsolete and lines.setdefault(key, entry.line) != entry.line:
             name = key[0] or key[1] or "the header"
             _refuse(file, entry.line, f"{name[:80]} is here twice: it is on line {lines[key]} already")

@@ -96,10 +96,10 @@ def _with_keywords(texts: dict[str, list[str]]) -> Iterator[str]:
         yield from more
 
 
-_MARK = re.compile(r"#~\|?|#[|,.:]?|")
+_MARK = re.compile(r"#(?:~\|?|[|,.:]?)")
 _KEYWORD = r"msgctxt|msgid_plural|msgid|msgstr(?:\[[0-5]\])?"  # no language has more than six plural forms
 _LINE = re.compile(rf'({_KEYWORD})?\s*("[^"\\]*(?:\\.[^"\\]*)*")')
-_CLOSED = re.compile(r'(?<!\\)"$')
+_CLOSED = re.compile(r'(?<!\\)(?:\\\\)*"$')
 _WITH_QUOTE = re.compile(rf'(?:(?:{_KEYWORD})(?=[\s"]).*)?"')
 
 # What may come first in an entry, and what after each keyword.
@@ -123,13 +123,14 @@ def entries_of(text: str) -> Iterator[PoEntry]:
     for number, raw in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         line = raw.lstrip()
         content = line[2:].lstrip() if line.startswith("#~") else line
+        if not content:
+            continue
         if complete and content.startswith(("#", "|", "msgctxt", "msgid")):
             yield _entry(lines)
             lines, complete = [], False
-        complete |= content.startswith("msgstr")
-        if content:
-            # a comment that is commented out is a comment
-            lines.append((number, content if content.startswith("#") else line))
+        complete = complete or content.startswith("msgstr")
+        # a comment that is commented out is a comment
+        lines.append((number, content if content[0] == "#" else line))
     if lines:
         yield _entry(lines)
 
@@ -139,7 +140,7 @@ def _entry(lines: Iterable[tuple[int, str]]) -> PoEntry:
     broken: list[str] = []
     since = number = 0
     for number, line in lines:
-        mark = _MARK.match(line)[0]  # type: ignore[index]  # it matches at least nothing
+        mark = _MARK.match(line)[0] if line[0] == "#" else ""  # type: ignore[index]  # it matches at least "#"
         content = line[len(mark) :].strip()
         if mark in {"", "#~"}:
             if entry.texts and entry.obsolete != (mark == "#~"):

@@ -43,6 +43,8 @@ def split(text: str) -> list[str]:
     ``{{`` and ``}}`` stand for braces. Raises ``ValueError``, saying what was found, for anything else in
     braces than a plain name.
     """
+    if "{" not in text and "}" not in text:
+        return [text]
     parts, literal, end = [], "", 0
     for found in _BRACES.finditer(text):
         literal += text[end : found.start()]

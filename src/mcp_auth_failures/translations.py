@@ -130,8 +130,8 @@ class Folder:
                     continue
                 older.append(context)
             text = translation.text.strip()
-            wrong = next((name for _, name in character_faults(text)), None)
-            fault = f"{wrong} is not allowed in a text" if wrong else placeholder_fault(text, self._allowed[context])
+            wrong = next(character_faults(text), None)
+            fault = f"{wrong[1]} is not allowed in a text" if wrong else placeholder_fault(text, self._allowed[context])
             if fault:
                 faults.append(Fault(str(file), translation.line, None, context, fault))
                 continue
