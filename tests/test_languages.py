@@ -504,6 +504,15 @@ def test_what_follows_the_cap_changes_nothing(value: Any, tail: str) -> None:
     assert preferences(header, SHIPPED) == preferences(header[:1000].rpartition(",")[0], SHIPPED)
 
 
+@pytest.mark.parametrize("tag", SHIPPED)
+def test_language_at_home_is_found_as_with_its_script(tag: str) -> None:
+    """``de-DE``, as browsers name it, leads where ``de-Latn-DE`` does."""
+    home = langcodes.get(tag).maximize()
+    short = f"{home.language}-{home.territory}"
+    long = f"{home.language}-{langcodes.get(short).maximize().script}-{home.territory}"
+    assert preferences(short, SHIPPED) == preferences(long, SHIPPED)
+
+
 @pytest.mark.parametrize("region", [None, *TERRITORIES])
 def test_traditional_and_simplified_never_stand_in(region: str | None) -> None:
     """Chinese is answered in the script that CLDR gives the territory, or not at all."""

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from mcp_auth_failures.tags import RANGE, Key, is_likely, key_of, lineage, parse
+from mcp_auth_failures.tags import RANGE, Key, key_of, likely_region, lineage, parse
 
-__all__ = ["negotiate", "preferences"]
+__all__ = ["negotiate", "preferences", "walk"]
 
 # A browser sends about 100 characters and 10 ranges.
 _MAX_CHARACTERS = 1000
@@ -57,7 +57,7 @@ def preferences(value: str | Iterable[str] | None, available: Iterable[str]) -> 
     ``*`` is skipped (RFC 4647 §3.4): it leaves the choice to us. ``q=0`` refuses a tag and all below it (RFC 4647
     §3.3.1), except what is wanted at least as specifically: of ``de-AT, de;q=0`` comes ``de-AT`` and never ``de``.
     """
-    return tuple(dict.fromkeys(_walk(value, available)))
+    return tuple(dict.fromkeys(walk(value, available)))
 
 
 def negotiate(value: str | Iterable[str] | None, available: Iterable[str], default: str = "en") -> str:
@@ -66,10 +66,11 @@ def negotiate(value: str | Iterable[str] | None, available: Iterable[str], defau
     Never raises on account of what *value* holds. RFC 9110 §12.5.4 lets a server that has nothing acceptable
     disregard the header, so *default* comes back as it is, even where it is not available or was refused.
     """
-    return next(_walk(value, available), default)
+    return next(walk(value, available), default)
 
 
-def _walk(value: object, available: Iterable[str]) -> Iterator[str]:
+def walk(value: object, available: Iterable[str]) -> Iterator[str]:
+    """As :func:`preferences`, one after the other; what two ranges ask for comes twice."""
     ranges = _ranges(value)
     if not ranges:
         return
@@ -92,20 +93,22 @@ def _is_refused(key: Key, named: set[Key], refused: set[Key]) -> bool:
 def _ranges(value: object) -> list[tuple[float, re.Match[str]]]:
     """The weights and ranges of *value* in order of preference, without what is malformed or a star."""
     texts: Iterable[object] = (value,) if isinstance(value, str) else value if isinstance(value, Iterable) else ()
+    ranges: list[tuple[float, re.Match[str]]] = []
+    left = _MAX_RANGES
     # RFC 9110 §5.6.1.2 has empty elements ignored; a list may hold as many of them as a header can.
-    elements = (
-        (place, element)
-        for place, text in enumerate(islice(texts, _MAX_CHARACTERS))
-        if isinstance(text, str)
-        for element in _head(text).split(",")
-        if element.strip(" \t")
-    )
-    ranges = [
-        (place, float(match["weight"] or 1), match)
-        for place, element in islice(elements, _MAX_RANGES)
-        if (match := RANGE.fullmatch(element)) and match["tag"]
-    ]
-    return [(weight, match) for _, weight, match in sorted(ranges, key=lambda found: (found[0], -found[1]))]
+    for text in islice(texts, _MAX_CHARACTERS):
+        if isinstance(text, str):
+            elements = [element for element in _head(text).split(",") if element.strip(" \t")][:left]
+            matches = filter(None, map(RANGE.fullmatch, elements))
+            found = [(float(match["weight"] or 1), match) for match in matches if match["tag"]]
+            found.sort(key=_by_weight)
+            ranges += found
+            left -= len(elements)
+    return ranges
+
+
+def _by_weight(found: tuple[float, re.Match[str]]) -> float:
+    return -found[0]
 
 
 def _head(header: str) -> str:
@@ -119,14 +122,18 @@ class _Index:
         self.keys = {tag: key for tag in available if (key := parse(tag))}
         self._equal: dict[Key, list[str]] = defaultdict(list)
         self._below: dict[Key, list[str]] = defaultdict(list)
-        for tag, key in sorted(self.keys.items(), key=lambda item: (len(item[1]), not is_likely(item[1]))):
+        for tag, key in sorted(self.keys.items(), key=_generality):
             self._equal[key].append(tag)
             # Where the script is unknown, "the same language elsewhere" might be Simplified for Traditional.
             for ancestor in lineage(key) if key[1] else ():
                 self._below[ancestor].append(tag)
-        self._by_text: dict[str, tuple[str, ...]] = {}
+        self._by_text: dict[str, Sequence[str]] = {}
         for tag, key in self.keys.items():
             self._by_text.setdefault(_text(tag), (tag, *self._resolve(key)))
+        for key in self.keys.values():  # and as most browsers name it: de-DE for de
+            at_home = f"{key[0]}-{likely_region(key)}"
+            if home := parse(at_home):
+                self._by_text.setdefault(_text(at_home), self._resolve(home))
 
     def lookup(self, match: re.Match[str]) -> Sequence[str]:
         return self._by_text.get(_text(match["tag"])) or self._resolve(key_of(match))
@@ -137,6 +144,11 @@ class _Index:
             return found
         nearby = (*line, *_READ_ALSO.get(key[:2], ()))
         return next((self._below[place] for place in nearby if place in self._below), ())
+
+
+def _generality(item: tuple[str, Key]) -> tuple[int, bool]:
+    _, key = item
+    return len(key), key[2:] != (likely_region(key),)
 
 
 def _text(tag: str) -> str:

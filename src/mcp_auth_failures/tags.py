@@ -9,8 +9,8 @@ __all__ = [
     "RANGE",
     "Key",
     "canonical",
-    "is_likely",
     "key_of",
+    "likely_region",
     "lineage",
     "parse",
     "same_language",
@@ -153,8 +153,7 @@ def lineage(key: Key) -> Iterator[Key]:
     yield key
 
 
-def is_likely(key: Key) -> bool:
-    """Whether *key* is what CLDR thinks of where no region is said: pt-BR of pt, zh-Hant-TW of zh-Hant."""
-    language, script, *subtags = key
+def likely_region(key: Key) -> str:
+    """The region that CLDR thinks of where none is said: BR of pt, TW of zh-Hant; empty if it knows none."""
     likely = _cldr().likely
-    return (likely.get(f"{language}_{script}") or likely.get(language, "")).split("_")[2:] == subtags
+    return (likely.get(f"{key[0]}_{key[1]}") or likely.get(key[0], "")).rpartition("_")[2]
