@@ -101,6 +101,7 @@ def test_status_and_headers(reason: str, status: int, challenge: str | None) -> 
         "Cache-Control": "no-store",
         **login,
     }
+    assert refusal.raw_headers == [(name.lower().encode(), value.encode()) for name, value in refusal.headers.items()]
 
 
 def test_challenge_without_a_parameter_has_no_trailing_space() -> None:

@@ -186,6 +186,34 @@ def test_caller_who_sends_now_and_then() -> None:
     assert len(bytes(octets)) > 50
 
 
+def test_body_that_comes_later() -> None:
+    """A body that is not there yet is waited for, piece by piece."""
+    pieces = [BODY[:50], BODY[50:]]
+
+    async def receive() -> Message:
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+    assert asyncio.run(request_of([JSON, ("content-length", "100")], receive=receive).read()) == (7, None)
+
+
+@pytest.mark.parametrize("pauses", [0, 1, 3])
+def test_server_that_tidies_up_when_the_second_is_over(pauses: int) -> None:
+    """A ``receive()`` that is not waited for any longer may wait once more itself before it is gone."""
+    tidied = []
+
+    async def receive() -> Message:
+        try:
+            return await asyncio.Future()
+        finally:
+            for _ in range(pauses):
+                await asyncio.sleep(0.01)
+            tidied.append(True)
+
+    assert asyncio.run(request_of([JSON, ("content-length", "100")], receive=receive).read()) == (None, None)
+    assert tidied == [True]
+
+
 def test_cancelling_is_not_kept_back() -> None:
     """A server that gives a request up is obeyed."""
     waiting = asyncio.Event()

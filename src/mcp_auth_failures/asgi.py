@@ -3,7 +3,8 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from typing import get_args
+from functools import lru_cache
+from typing import NamedTuple, get_args
 
 from mcp_auth_failures.challenge import Challenge, other_challenges, parse_challenges, url_fault
 from mcp_auth_failures.failure import ErrorCode
@@ -16,6 +17,7 @@ from mcp_auth_failures.wording import Languages, Wording
 __all__ = ["AuthFailureMiddleware", "RequireScopes", "refuse"]
 
 Headers = Iterable[tuple[bytes, bytes]]
+Gate = Callable[[Scope], str | Awaitable[str | None] | None]
 
 _log = logging.getLogger("mcp_auth_failures")
 
@@ -31,6 +33,7 @@ _REPLACED = {
     b"transfer-encoding",
     b"www-authenticate",
 }
+_MERGED = {b"access-control-expose-headers", b"vary"}
 
 
 class AuthFailureMiddleware:
@@ -63,7 +66,7 @@ class AuthFailureMiddleware:
         app: App,
         wording: Wording | None = None,
         *,
-        gate: Callable[[Scope], str | Awaitable[str | None] | None] | None = None,
+        gate: Gate | None = None,
         languages: Callable[[Scope], Languages] | None = None,
         scopes: str | Iterable[str] = (),
         resource_metadata_url: str | None = None,
@@ -75,7 +78,8 @@ class AuthFailureMiddleware:
         self.wording.load()
         self._gate = gate
         self._languages = languages
-        self._challenge = Challenge(scope=scopes, resource_metadata=resource_metadata_url)
+        challenge = Challenge(scope=scopes, resource_metadata=resource_metadata_url)
+        self._asked = _Asked(challenge.scope, challenge.resource_metadata, ())
         self._on_refusal = on_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,9 +92,7 @@ class AuthFailureMiddleware:
                 await self.app(scope, receive, send)
                 return
             request = Request(scope, receive)
-            reason = None if self._gate is None or _is_well_known(scope) else self._gate(scope)
-            if inspect.isawaitable(reason):
-                reason = await reason
+            reason = await _ask(self._gate, scope) if self._gate and not _is_well_known(scope) else None
             if reason is None:
                 await self.app(scope, request.receive, _Responder(self, request, record, send).send)
             else:
@@ -99,60 +101,56 @@ class AuthFailureMiddleware:
 
     async def _close(self, reason: str, request: Request, send: Send) -> None:
         if reason in self.wording.catalog:
-            await self.answer(reason, self._challenge, request, send)
+            await self.answer(reason, self._asked, request, send)
             return
         _log.error("the gate returned a reason that is none: %r", reason)
         await send({"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
-    def recognize(
-        self, status: int, headers: Headers, request: Request, record: Record
-    ) -> tuple[str, Challenge] | None:
+    def recognize(self, status: int, headers: Headers, request: Request, record: Record) -> "tuple[str, _Asked] | None":
         """The reason that an inner answer stands for, and what its challenge asks; ``None`` if it is not for us."""
         if status not in {401, 403} or record.answered:
             return None
-        values = _values(headers, b"www-authenticate")
-        bearers = [
-            parameters for value in values for scheme, parameters in parse_challenges(value) if scheme == "Bearer"
-        ]
-        errors = {parameters.get("error") or None for parameters in bearers}
-        if not errors <= _OUR_ERRORS or not (bearers or (status == 401 and not values and record.reasons)):
+        lines = tuple([bytes(value) for name, value in headers if name.lower() == b"www-authenticate"])
+        inner = _read(lines)
+        if inner is None or not (inner.is_bearer or (status == 401 and not lines and record.reasons)):
             return None
-        reason = self._reason(status == 403 and "insufficient_scope" in errors, request, record)
-        inner = _usable({name: value for parameters in reversed(bearers) for name, value in parameters.items()})
-        scopes = (record.scopes if reason == "insufficient_scope" else ()) or inner.scope or self._challenge.scope
-        url = inner.resource_metadata or self._challenge.resource_metadata
-        return reason, Challenge(scope=scopes, resource_metadata=url)
+        reason = self._reason(status == 403 and inner.lacks_scope, request, record)
+        scopes = (record.scopes if reason == "insufficient_scope" else ()) or inner.scopes or self._asked.scopes
+        return reason, _Asked(scopes, inner.url or self._asked.url, inner.others)
 
     def _reason(self, lacks_scope: bool, request: Request, record: Record) -> str:
-        known = [reason for reason in record.reasons if reason in self.wording.catalog]
-        if unknown := {*record.reasons} - {*known}:
-            _log.error("refuse() was given a reason that is none: %r", unknown)
+        catalog = self.wording.catalog
+        known = [reason for reason in record.reasons if reason in catalog]
+        if len(known) < len(record.reasons):
+            _log.error("refuse() was given a reason that is none: %r", {*record.reasons} - {*known})
         if lacks_scope:
             return "insufficient_scope"
         if known:
             return next((reason for reason in known if reason != "unverified"), "unverified")
         return "unverified" if request.has_bearer else "no_token"
 
-    async def answer(
-        self, reason: str, challenge: Challenge, request: Request, send: Send, inner: Headers = ()
-    ) -> None:
+    async def answer(self, reason: str, asked: "_Asked", request: Request, send: Send, inner: Headers = ()) -> None:
         """Send the refusal of one request, with those of the inner answer's headers that still hold."""
         self.wording.check()
         request_id, locale = await request.read()
         refusal = self.wording.refusal(
             reason,
             self._preferences(request, locale),
-            scopes=challenge.scope,
-            resource_metadata_url=challenge.resource_metadata,
+            scopes=asked.scopes,
+            resource_metadata_url=asked.url,
             request_id=request_id,
         )
         self._tell(refusal, request.scope)
-        await send({"type": "http.response.start", "status": refusal.status, "headers": _headers(refusal, inner)})
+        headers = _headers(refusal, inner, asked.others)
+        await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         body = b"" if request.scope.get("method") == "HEAD" else refusal.body
         await send({"type": "http.response.body", "body": body})
 
-    def _preferences(self, request: Request, locale: str | None) -> list[str]:
+    def _preferences(self, request: Request, locale: str | None) -> Languages:
+        header = request.header(b"accept-language")
+        if not self._languages and not locale:
+            return header
         own: list[str] = []
         if self._languages:
             try:
@@ -160,15 +158,16 @@ class AuthFailureMiddleware:
                 own = [languages] if isinstance(languages, str) else list(languages or ())
             except Exception:  # the host's code, and a caller waits for an answer
                 _log.exception("languages() failed; the request's own are used")
-        return [*own, *filter(None, (locale, request.header(b"accept-language")))]
+        return [*own, *filter(None, (locale, header))]
 
     def _tell(self, refusal: Refusal, scope: Scope) -> None:
         failure = refusal.failure
         # every MCP connection begins with a request that carries no token
         level = logging.DEBUG if failure.header == "bare" else logging.INFO if failure.recoverable else logging.WARNING
-        method, path = (f"{scope.get(key, '')!s:.200}" for key in ("method", "path"))
-        method = method if method.isalpha() else repr(method)
-        _log.log(level, "refused: %s (%d) %s %r", failure.reason, refusal.status, method, path)
+        if _log.isEnabledFor(level):
+            method, path = (f"{scope.get(key, '')!s:.200}" for key in ("method", "path"))
+            method = method if method.isalpha() else repr(method)
+            _log.log(level, "refused: %s (%d) %s %r", failure.reason, refusal.status, method, path)
         if self._on_refusal:
             try:
                 self._on_refusal(refusal, scope)
@@ -190,7 +189,8 @@ class _Responder:
     async def send(self, message: Message) -> None:
         """The ``send`` to give to the application."""
         if self._refused:
-            await pause()  # the inner answer goes on, perhaps for ever and without a pause of its own; ours is complete
+            if message.get("more_body"):
+                await pause()  # the inner answer goes on, perhaps for ever and without a pause of its own
             return
         if not self._started and message["type"] == "http.response.start":
             self._started = True
@@ -205,45 +205,73 @@ class _Responder:
         await self._send(message)
 
 
+async def _ask(gate: Gate, scope: Scope) -> str | None:
+    reason = gate(scope)
+    return await reason if inspect.isawaitable(reason) else reason
+
+
 def _is_well_known(scope: Scope) -> bool:
     path = str(scope.get("path", ""))
     return "/.well-known/" in (path[:13], path.removeprefix(str(scope.get("root_path", "")))[:13])
 
 
-def _values(headers: Headers, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for key, value in headers if key.lower() == name]
+class _Asked(NamedTuple):
+    """What a refusal asks for: in our challenge, and in those of other schemes."""
+
+    scopes: tuple[str, ...]
+    url: str | None
+    others: tuple[bytes, ...]
 
 
-def _headers(refusal: Refusal, inner: Headers) -> list[tuple[bytes, bytes]]:
-    ours = refusal.headers
-    for name in ("Vary", "Access-Control-Expose-Headers"):
-        if name in ours:
-            ours[name] = _merged(_values(inner, name.lower().encode()), ours[name])
-    replaced = {name.lower().encode() for name in ours} | _REPLACED
-    kept = [
-        (name, value)
-        for name, value in inner
-        if name.lower() not in replaced and not name.lower().startswith(b"content-")
-    ]
-    others = other_challenges(_values(inner, b"www-authenticate")) if "WWW-Authenticate" in ours else []
-    return [
-        *((name.lower().encode(), value.encode("latin-1")) for name, value in ours.items()),
-        *((b"www-authenticate", value.encode("latin-1")) for value in others),
-        *kept,
-    ]
+class _Inner(NamedTuple):
+    """What the application's own ``WWW-Authenticate`` lines come to."""
+
+    is_bearer: bool
+    lacks_scope: bool
+    scopes: tuple[str, ...]
+    url: str | None
+    others: tuple[bytes, ...]
 
 
-def _merged(values: list[str], ours: str) -> str:
-    members = [member.strip() for value in values for member in value.split(",") if member.strip()]
-    if "*" in members or ours.lower() in (member.lower() for member in members):
-        return ", ".join(members)
-    return ", ".join([*members, ours])
-
-
-def _usable(parameters: dict[str, str]) -> Challenge:
-    """What the application's own challenge asks, without what clients would misread."""
-    url = parameters.get("resource_metadata")
+@lru_cache(maxsize=64)  # the application's own words, of which it has a few; nothing that a caller sent
+def _read(lines: tuple[bytes, ...]) -> _Inner | None:
+    """Read them; ``None`` where a Bearer challenge has an error that is not RFC 6750's."""
+    values = [line.decode("latin-1") for line in lines]
+    bearers = [parameters for value in values for scheme, parameters in parse_challenges(value) if scheme == "Bearer"]
+    errors = {parameters.get("error") or None for parameters in bearers}
+    if not errors <= _OUR_ERRORS:
+        return None
+    merged = {name: value for parameters in reversed(bearers) for name, value in parameters.items()}
+    url = merged.get("resource_metadata")
     if url and (fault := url_fault(url)):
         say_once(f"resource_metadata of the application's own challenge is left out: {fault}")
         url = None
-    return Challenge(scope=sendable(parameters.get("scope", "")), resource_metadata=url or None)
+    others = tuple(other.encode("latin-1") for other in other_challenges(values))
+    scopes = Challenge(scope=sendable(merged.get("scope", ""))).scope
+    return _Inner(bool(bearers), "insufficient_scope" in errors, scopes, url or None, others)
+
+
+def _headers(refusal: Refusal, inner: Headers, others: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
+    headers = refusal.raw_headers
+    if refusal.failure.header != "none":
+        headers += [(b"www-authenticate", value) for value in others]
+    there: dict[bytes, list[bytes]] = {}
+    for name, value in inner:
+        lower = name.lower()
+        if lower in _MERGED:
+            there.setdefault(lower, []).append(value)
+        elif lower not in _REPLACED and not lower.startswith(b"content-"):
+            headers.append((name, value))
+    if there:
+        headers = [(name, _merged(there.pop(name, []), value)) for name, value in headers]
+        headers += [(name, value) for name, values in there.items() for value in values]
+    return headers
+
+
+def _merged(values: list[bytes], ours: bytes) -> bytes:
+    if not values:
+        return ours
+    members = [member.strip() for value in values for member in value.split(b",") if member.strip()]
+    if b"*" in members or ours.lower() in (member.lower() for member in members):
+        return b", ".join(members)
+    return b", ".join([*members, ours])

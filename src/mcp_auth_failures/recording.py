@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Iterable, MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -81,29 +80,38 @@ def refuse(reason: str, *, scopes: str | Iterable[str] = ()) -> None:
         record.scopes = record.scopes or sendable(scopes)
 
 
-@contextmanager
-def recording(scope: MutableMapping[str, Any]) -> Iterator[Record]:
+class recording:  # noqa: N801  # named like contextlib's
     """Collect what is recorded while one connection is served.
 
     A middleware further out has a record of this very connection already. Inside authentication the verifier has run
     before, and its :func:`refuse` has made one that nobody has seen.
     """
-    outer = scope.get(_SCOPE_KEY)
-    if isinstance(outer, Record):
-        yield outer
-        return
-    before = _current.get()
-    early = before is not None and before._is_current and not before._seen
-    record = before if early and before else Record(_task=_task())
-    record._seen = True
-    scope[_SCOPE_KEY] = record
-    _current.set(record)
-    try:
-        yield record
-    finally:
-        record._over = True
-        del scope[_SCOPE_KEY]  # a host may use the same dictionary again
-        _current.set(None if early else before)
+
+    __slots__ = ("_before", "_record", "_scope")
+
+    def __init__(self, scope: MutableMapping[str, Any]) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> Record:
+        outer = self._scope.get(_SCOPE_KEY)
+        if isinstance(outer, Record):
+            self._record = None
+            return outer
+        self._before = before = _current.get()
+        if before is not None and not before._seen and before._is_current:
+            self._before, record = None, before
+        else:
+            record = Record(_task=_task())
+            _current.set(record)
+        record._seen = True
+        self._scope[_SCOPE_KEY] = self._record = record
+        return record
+
+    def __exit__(self, *_: object) -> None:
+        if self._record:
+            self._record._over = True
+            del self._scope[_SCOPE_KEY]  # a host may use the same dictionary again
+            _current.set(self._before)
 
 
 def _task() -> "asyncio.Task[Any] | None":

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NotRequired, TypedDict, cast, get_args
 
 from mcp_auth_failures.catalog import (
@@ -57,6 +57,7 @@ class _Answer:
     resource_metadata_url: str | None
     help_url: str | None
     headers: Mapping[str, str] = field(compare=False)
+    raw_headers: tuple[tuple[bytes, bytes], ...] = field(compare=False)
     after_id: bytes = field(compare=False)
 
 
@@ -89,7 +90,8 @@ class Refusal:
         help_url: str | None = None,
     ) -> None:
         tokens = scopes if isinstance(scopes, str | tuple) else tuple(scopes)
-        _fill(self, _answer(failure, failure.description, tokens, resource_metadata_url, help_url), request_id)
+        answer = _answer(failure, failure.description, tokens, resource_metadata_url, help_url, _challenged)
+        _fill(self, answer, request_id)
 
     @classmethod
     def repeated(
@@ -141,6 +143,11 @@ class Refusal:
         ``Vary`` and ``Access-Control-Expose-Headers`` are to be merged with what is there already.
         """
         return {**self._answer.headers, "Content-Length": str(len(self.body))}
+
+    @property
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+        """:attr:`headers` as ASGI has them: in bytes, names in lower case."""
+        return [*self._answer.raw_headers, (b"content-length", b"%d" % len(self.body))]
 
     @property
     def json_rpc_error(self) -> JsonRpcError:
@@ -213,48 +220,57 @@ def _fill(refusal: Refusal, answer: _Answer, request_id: object) -> None:
     else:
         request_id = usable_id(request_id)
         body = b'{"jsonrpc":"2.0","id":%b%b' % (_json.encode(request_id).encode(), answer.after_id)
-    _set(refusal, "_answer", answer)
-    _set(refusal, "request_id", request_id)
-    _set(refusal, "body", body)
+    _set_answer(refusal, answer)
+    _set_request_id(refusal, request_id)
+    _set_body(refusal, body)
 
 
 def _answer(
-    failure: AuthFailure, description: str | None, scopes: str | tuple[str, ...], url: str | None, help_url: str | None
+    failure: AuthFailure,
+    description: str | None,
+    scopes: str | tuple[str, ...],
+    url: str | None,
+    help_url: str | None,
+    challenged: "Callable[..., tuple[tuple[str, ...], str]]",
 ) -> _Answer:
     if help_url is not None and (fault := url_fault(help_url)):
         raise ValueError(f"help_url: {fault}")
-    bare = failure.header != "error"
-    challenge = Challenge(
-        error=None if bare else failure.challenge,
-        scope=scopes,  # type: ignore[arg-type]  # a text is refused there
-        resource_metadata=url,
-        error_description=None if bare else description,
-        error_uri=None if bare else help_url,
-    )
+    names = (failure.challenge, description, help_url) if failure.header == "error" else (None, None, None)
+    scopes, header = challenged(scopes, url, *names)
     data: dict[str, object] = {**auth_failure_data(failure), "language": failure.language}
-    if challenge.scope:
-        data["scope"] = " ".join(challenge.scope)
+    if scopes:
+        data["scope"] = " ".join(scopes)
     if help_url:
         data["help"] = help_url
     headers = {"Content-Type": "application/json", "Cache-Control": "no-store", "Vary": "Accept-Language"}
     if failure.language:
         headers["Content-Language"] = failure.language
     if failure.header != "none":
-        headers |= {"WWW-Authenticate": challenge.to_header(), "Access-Control-Expose-Headers": "WWW-Authenticate"}
+        headers |= {"WWW-Authenticate": header, "Access-Control-Expose-Headers": "WWW-Authenticate"}
     error = _json.encode({"code": failure.status, "message": failure.message, "data": data})
     return _Answer(
         failure=failure,
-        scopes=challenge.scope,
+        scopes=scopes,
         resource_metadata_url=url if failure.header != "none" else None,
         help_url=help_url,
         headers=headers,
+        raw_headers=tuple((name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()),
         after_id=b',"error":%b}' % error.encode(),
     )
 
 
+def _challenged(
+    scopes: str | tuple[str, ...], url: str | None, error: str | None, description: str | None, help_url: str | None
+) -> tuple[tuple[str, ...], str]:
+    """The scopes and the header of a challenge."""
+    challenge = Challenge(error, scopes, url, description, help_url)  # type: ignore[arg-type]  # a text is refused there
+    return challenge.scope, challenge.to_header()
+
+
 # Keyed by what a host's code and files say, and bounded all the same. The description is a key of its own, since two
 # failures that differ in it alone are equal.
-_kept_answer = lru_cache(maxsize=1024)(_answer)
+_kept_challenged = lru_cache(maxsize=256)(_challenged)  # the same in every language: the first in one need not wait
+_kept_answer = lru_cache(maxsize=1024)(partial(_answer, challenged=_kept_challenged))
 
 
 def usable_id(request_id: object) -> int | str | None:
@@ -274,7 +290,8 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-_set = object.__setattr__  # what a frozen dataclass's own constructor uses
+# The slots themselves; object.__setattr__, which a frozen dataclass's own constructor calls, looks each up by name.
+_set_answer, _set_request_id, _set_body = (getattr(Refusal, name).__set__ for name in ("_answer", "request_id", "body"))
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # raw, since TypeScript clients show it as it is
 

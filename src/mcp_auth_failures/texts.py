@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Protocol
 
 from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Entry, message_context
 from mcp_auth_failures.challenge import to_description
-from mcp_auth_failures.languages import preferences
+from mcp_auth_failures.languages import preferences, walk
 from mcp_auth_failures.text import Sentence, fill, split
 
 __all__ = ["Languages", "Layer", "Said", "Texts"]
@@ -64,6 +65,7 @@ class Texts:
         self._default = default
         tags = {tag for layer in layers for tag in layer.languages}
         self.languages = ("en", *sorted(tags - {"en"}))
+        self._installed = frozenset(self.languages)
         self._last = tuple(dict.fromkeys((*preferences(default, self.languages), "en")))
         self.has_scope = any(layer.has_scope for layer in layers)
         self.resolved: dict[str | None, dict[str, AuthFailure]] = {}
@@ -81,15 +83,18 @@ class Texts:
             return self.resolved[languages][reason]  # type: ignore[index]  # what cannot be a key raises TypeError
         except (KeyError, TypeError):
             self._catalog[reason]
-        if languages is None or (isinstance(languages, str) and languages in self.languages):
-            self.resolved[languages] = {each: self.find(each, languages).failure for each in self._catalog.reasons}
+        if languages is None or (isinstance(languages, str) and languages in self._installed):
+            self.resolve(languages)
         return self.find(reason, languages).failure
+
+    def resolve(self, language: str | None) -> None:
+        """Work out every reason in one of ``languages``, or for a caller who asks for none."""
+        self.resolved[language] = {reason: self.find(reason, language).failure for reason in self._catalog.reasons}
 
     def find(self, reason: str, languages: Languages, scopes: Sequence[str] = ()) -> Said:
         """The first text for a reason in a caller's languages. Raises ``KeyError`` for an unknown reason."""
         entry = self._catalog[reason]
-        wanted = preferences(languages, self.languages) if languages else ()
-        for language in (*wanted, *self._last):
+        for language in chain(walk(languages, self.languages), self._last):
             own = self.own(language)
             if scopes and (sentence := own.scoped.get(reason)):
                 return self._say(entry, sentence, {**self._details, "scope": " ".join(scopes)})

@@ -179,7 +179,7 @@ class Wording:
     def load(self) -> None:
         """Read every language now, rather than when a caller first asks for it."""
         for language in self._texts.languages:
-            self._texts.own(language)
+            self._texts.resolve(language)
         preferences("en", self._texts.languages)  # reads CLDR's data
 
     def reload(self) -> None:
