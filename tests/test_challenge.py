@@ -152,6 +152,7 @@ def test_url_is_accepted(url: str) -> None:
 
 NO_URL = "is not a URL of at most 2,048 printable ASCII characters"
 NO_HTTPS = "is not an absolute https URL (http is for loopback alone)"
+NO_HOST = "has a host that is neither a name nor an address"
 USER = "has user information or a fragment"
 BAD_URLS: list[tuple[object, str]] = [
     ("http://h.example/", f"'http://h.example/' {NO_HTTPS}"),
@@ -175,6 +176,8 @@ BAD_URLS: list[tuple[object, str]] = [
     ("https://h.example/#", f"'https://h.example/#' {USER}"),
     ("https://h.example:99999/", "'https://h.example:99999/' is not a URL: Port out of range 0-65535"),
     ("https://[::1/", "'https://[::1/' is not a URL: Invalid IPv6 URL"),
+    ("https://a^b/", f"'https://a^b/' {NO_HOST}"),
+    ("https://1.2.3.999/", f"'https://1.2.3.999/' {NO_HOST}"),
     ("", f"'' {NO_URL}"),
     ("https://h.example/ a", f"'https://h.example/ a' {NO_URL}"),
     ("https://h.example/a\r\nX: y", f"'https://h.example/a\\r\\nX: y' {NO_URL}"),

@@ -19,6 +19,7 @@ ROOT = "__init__"
 # Every module, in levels from the lowest to the highest: the third-party packages that it may import. A module may
 # import those of lower levels, and beside them the standard library alone.
 LEVELS: tuple[dict[str, str], ...] = (
+    {"host": ""},
     {"text": "", "failure": "", "tags": "babel", "challenge": "", "diagnosis": "", "po_lines": ""},
     {"languages": "", "datafile": "", "recording": "", "brand": ""},
     {"document": "yaml", "gettext_files": ""},

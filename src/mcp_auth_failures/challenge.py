@@ -15,6 +15,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
 
+from mcp_auth_failures.host import is_host
+
 __all__ = ["MAX_HEADER", "Challenge", "parse_challenges", "scope_fault", "to_description", "url_fault", "usable_scopes"]
 
 MAX_HEADER = 4096  # octets: nginx's default buffer for a whole upstream header; a longer one becomes a 502
@@ -64,7 +66,7 @@ def url_fault(url: object) -> str | None:
     """Say why a URL cannot stand in a challenge, or ``None`` if it can.
 
     It must be absolute ``https`` (``http`` on loopback), ASCII, without user information and fragment
-    (RFC 9728 §3.1, RFC 6750 §3).
+    (RFC 9728 §3.1, RFC 6750 §3), and of a host that every client reads alike.
     """
     if not isinstance(url, str) or len(url) > _MAX_URL or not _TOKEN.fullmatch(url):
         return f"{_short(url)} is not a URL of at most {_MAX_URL:,} printable ASCII characters"
@@ -79,6 +81,8 @@ def url_fault(url: object) -> str | None:
         return f"{_short(url)} names no host"
     if "@" in parts.netloc or "#" in url:
         return f"{_short(url)} has user information or a fragment"
+    if not is_host(parts.netloc):
+        return f"{_short(url)} has a host that is neither a name nor an address"
     return _hijacks(url)
 
 
