@@ -27,18 +27,21 @@ FAULTS = [
     (Fault("a.po", 3, None, "", "is missing"), "a.po:3: is missing"),
     (Fault("a.yaml", None, None, "", "is empty"), "a.yaml: is empty"),
     (Fault("a.yaml", None, None, "version", "is missing"), "a.yaml: version: is missing"),
+    (Fault("a\nb", None, None, "\x1b[2J", "is\u202e \ud800"), r"a\nb: \x1b[2J: is\u202e \ud800"),
+    (Fault("a", None, None, "é" * 1000, "\u2028" * 200), "a: " + "é" * 1000 + ": " + r"\u2028" * 166 + "\\u2…"),
+    (Fault("a", None, None, "\n" + "x" * 5000, "x" * 1001), f"a: \\n{'x' * 997}…: {'x' * 999}…"),
 ]
 
 
 @pytest.mark.parametrize(("fault", "text"), FAULTS, ids=[text for _, text in FAULTS])
 def test_fault_says_where_and_what(fault: Fault, text: str) -> None:
-    """File, line, column and path come first, as far as they are known, in the form that editors can jump to."""
+    """Place and path come first, as far as they are known; whatever they quote, it is a bounded line of its own."""
     assert str(fault) == text
 
 
 def test_place_is_what_editors_link() -> None:
     """The place of a fault is its file, line and column, as far as they are known."""
-    assert [fault.place for fault, _ in FAULTS] == ["a.yaml:3:7", "a.po:3", "a.yaml", "a.yaml"]
+    assert [fault.place for fault, _ in FAULTS[:4]] == ["a.yaml:3:7", "a.po:3", "a.yaml", "a.yaml"]
 
 
 def test_data_error_says_all_of_them() -> None:

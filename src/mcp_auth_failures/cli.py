@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from http import HTTPStatus
 from pathlib import Path
 
@@ -173,7 +174,7 @@ def _check(options: argparse.Namespace) -> bool:
     given = [name for name in ("server", "contact") if os.environ.get(f"MCP_AUTH_FAILURES_{name.upper()}")]
     findings = [finding for path in options.paths for finding in operating.check(path, given)]
     if options.format == "json":
-        print_json([{"severity": finding.severity, **finding.fault._asdict()} for finding in findings])
+        print_json([{"severity": finding.severity, **asdict(finding.fault)} for finding in findings])
     else:
         for finding in findings:
             fault = finding.fault

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from mcp_auth_failures.text import split
 
@@ -11,12 +11,16 @@ __all__ = ["MAX_BYTES", "DataError", "Fault", "decode", "missing_detail", "one_o
 
 MAX_BYTES = 1 << 20
 
+_MAX_SHOWN = 1000
 
-class Fault(NamedTuple):
+
+@dataclass(frozen=True, slots=True)
+class Fault:
     """One thing wrong with a file: where it is, and what was found and expected there.
 
     ``line`` and ``column`` count from 1 and are ``None`` where a fault has no place; ``path`` is the way through
-    the data, such as ``reasons.expired.action``, or empty.
+    the data, such as ``reasons.expired.action``, or empty. Path and message may quote whatever the file holds, and go
+    to logs and terminals: they are one line of at most 1,000 characters each, escaped as in Python.
     """
 
     file: str
@@ -25,13 +29,24 @@ class Fault(NamedTuple):
     path: str
     message: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", _shown(self.path))
+        object.__setattr__(self, "message", _shown(self.message))
+
     @property
     def place(self) -> str:
         """The file, with line and column where they are known, as editors and terminals link it."""
-        return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return ":".join(str(part) for part in (_shown(self.file), self.line, self.column) if part is not None)
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.place, self.path, self.message) if part)
+
+
+def _shown(text: str) -> str:
+    """A text as Python would show it in quotes, so that it neither forges a line nor moves a cursor, and cut."""
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[: _MAX_SHOWN + 1])
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
 class DataError(ValueError):
