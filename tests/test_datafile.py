@@ -20,6 +20,7 @@ from mcp_auth_failures.datafile import (
     one_of,
     placeholder_fault,
     read_bytes,
+    text_fault,
 )
 
 FAULTS = [
@@ -102,6 +103,20 @@ PLACEHOLDERS = [
 def test_placeholder_fault(text: str, allowed: tuple[str, ...], fault: str | None) -> None:
     """A placeholder that a text may not have is told with those it may have."""
     assert placeholder_fault(text, allowed) == fault
+
+
+TEXTS = [
+    ("x" * 2000, None),
+    ("x" * 2001, "is longer than 2,000 characters"),
+    ("a\u200db", None),
+    ("a\nb", "a line break is not allowed in a text"),
+]
+
+
+@pytest.mark.parametrize(("text", "fault"), TEXTS, ids=[f"{text!a:.10} ({len(text)})" for text, _ in TEXTS])
+def test_text_fault(text: str, fault: str | None) -> None:
+    """A text is of a length that a client reads, and of characters that show what is said."""
+    assert text_fault(text) == fault
 
 
 def test_missing_detail_says_how_to_give_it() -> None:

@@ -303,6 +303,7 @@ BAD: list[tuple[Read, str, list[str]]] = [
     (_text, '"a\\0b"', ["1:1: p: the control character U+0000 is not allowed in a text"]),
     (_text, '"a\\eb"', ["1:1: p: the control character U+001B is not allowed in a text"]),
     (_text, '"a\\Lb"', ["1:1: p: the control character U+2028 is not allowed in a text"]),
+    (_text, "x" * 2001, ["1:1: p: is longer than 2,000 characters"]),
     (_text, '"a\\u202eb"', ["1:1: p: the bidirectional control U+202E is not allowed in a text"]),
     (_text, '"a\\ufeffb"', ["1:1: p: a second byte order mark is not allowed in a text"]),
     (_text, '"\\u2066a\\u2069\\t"', ["1:1: p: the bidirectional control U+2066 is not allowed in a text"]),

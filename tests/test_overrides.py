@@ -463,9 +463,11 @@ def test_large_file(tmp_path: Path, size: int) -> None:
 
 
 def test_file_at_the_bound(tmp_path: Path) -> None:
-    """A file of 1 MiB, most of it one text, is read."""
-    text = "a" * ((1 << 20) - len(WHOLE) + 1)
-    assert _texts(_read(_write(tmp_path, WHOLE.replace('"a"', f'"{text}"')))) == {("expired", None): text}
+    """A file of 1 MiB with a text of 2,000 characters is read."""
+    text = "a" * 2000
+    content = WHOLE.replace('"a"', f'"{text}"')
+    file = _write(tmp_path, content + "#" * ((1 << 20) - len(content)))
+    assert _texts(_read(file)) == {("expired", None): text}
 
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? "])

@@ -89,14 +89,15 @@ ROWS: dict[str, list[tuple[Text, str | None]]] = {
         (text("x" * 9, english="y" * 80), SHORT),
         (text("访问令牌已过期，请重新连接。", "zh-Hans", english="y" * 80), None),
     ],
-    "has_bad_character": [
+    "cannot_be_said": [
+        (text("x" * 2001), "is longer than 2,000 characters"),
         (text("Ja — ”nej”, 100\u00a0%\u200d\u200c."), None),
-        (text("a\nb"), "holds a line break"),
-        (text("a\tb"), "holds a tab"),
-        (text("a\x07b"), "holds the control character U+0007"),
-        (text("a\u200fb", "ar"), "holds the bidirectional control U+200F"),
-        (text("a\u2067b", "he"), "holds the bidirectional control U+2067"),
-        (text("\u202ea\x00"), "holds the bidirectional control U+202E"),
+        (text("a\nb"), "a line break is not allowed in a text"),
+        (text("a\tb"), "a tab is not allowed in a text"),
+        (text("a\x07b"), "the control character U+0007 is not allowed in a text"),
+        (text("a\u200fb", "ar"), "the bidirectional control U+200F is not allowed in a text"),
+        (text("a\u2067b", "he"), "the bidirectional control U+2067 is not allowed in a text"),
+        (text("\u202ea\x00"), "the bidirectional control U+202E is not allowed in a text"),
     ],
     "has_outer_space": [
         (text("a b"), None),
@@ -198,7 +199,7 @@ def test_rule(rule: str, text: Text, expected: str | None) -> None:
 def test_findings_come_in_the_order_of_the_rules() -> None:
     """Each rule has its say, once."""
     assert list(findings(text(" scope=\t", reason="surface_disabled"), FOR_TRANSLATORS)) == [
-        "holds a tab",
+        "a tab is not allowed in a text",
         "begins or ends with white space",
         "does not end in '.'",
         header("scope="),

@@ -267,6 +267,7 @@ BAD_TEXTS: list[tuple[str, str, str]] = [
     ("expired", "a\u202eb", "the bidirectional control U+202E is not allowed in a text"),
     ("expired", "a\u2028b", "the control character U+2028 is not allowed in a text"),
     ("expired", "a\ufeffb", "a second byte order mark is not allowed in a text"),
+    ("expired", "x" * 2001, "is longer than 2,000 characters"),
     ("expired", "{name}", "the placeholder 'name' is not one of server, contact"),
     ("expired", "{sever}", "the placeholder 'sever' is not one of server, contact (did you mean 'server'?)"),
     ("expired", "{scope}", "the placeholder 'scope' is not one of server, contact"),
@@ -285,7 +286,7 @@ BAD_TEXTS: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("reason", "text", "message"), BAD_TEXTS, ids=[ascii(text) for _, text, _ in BAD_TEXTS])
+@pytest.mark.parametrize(("reason", "text", "message"), BAD_TEXTS, ids=[ascii(text)[:40] for _, text, _ in BAD_TEXTS])
 def test_bad_text_costs_itself_alone(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, reason: str, text: str, message: str
 ) -> None:

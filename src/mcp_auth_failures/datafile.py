@@ -5,11 +5,23 @@ import stat
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from mcp_auth_failures.text import split
+from mcp_auth_failures.text import character_faults, split
 
-__all__ = ["MAX_BYTES", "DataError", "Fault", "decode", "missing_detail", "one_of", "placeholder_fault", "read_bytes"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_TEXT",
+    "DataError",
+    "Fault",
+    "decode",
+    "missing_detail",
+    "one_of",
+    "placeholder_fault",
+    "read_bytes",
+    "text_fault",
+]
 
 MAX_BYTES = 1 << 20
+MAX_TEXT = 2000  # filled with the longest details, it makes a body of half a mebibyte
 
 _MAX_SHOWN = 1000
 
@@ -71,6 +83,14 @@ def one_of(found: str, allowed: Collection[str]) -> str:
     ]
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"{found[:80]!r} is not one of {', '.join(allowed)}{hint}"
+
+
+def text_fault(text: str) -> str | None:
+    """Say what keeps a text from being said, its placeholders apart, or ``None`` if nothing does."""
+    if len(text) > MAX_TEXT:
+        return f"is longer than {MAX_TEXT:,} characters"
+    wrong = next(character_faults(text), None)
+    return f"{wrong[1]} is not allowed in a text" if wrong else None
 
 
 def placeholder_fault(text: str, allowed: Collection[str]) -> str | None:

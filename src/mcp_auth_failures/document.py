@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 
 import yaml
 
-from mcp_auth_failures.datafile import MAX_BYTES, DataError, Fault, decode, one_of
+from mcp_auth_failures.datafile import MAX_BYTES, DataError, Fault, decode, one_of, text_fault
 from mcp_auth_failures.text import character_faults
 
 __all__ = ["Document", "found", "join"]
@@ -143,8 +143,8 @@ class Document:
         if not text:
             self.fault(node, path, "expected a text in quotes, found an empty one")
             return None
-        for _, name in character_faults(text):
-            self.fault(node, path, f"{name} is not allowed in a text")
+        if fault := text_fault(text):
+            self.fault(node, path, fault)
             return None
         return text
 

@@ -11,11 +11,11 @@ from typing import Literal
 import yaml
 
 from mcp_auth_failures.catalog import SHIPPED, Catalog
-from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault, read_bytes
+from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault, read_bytes, text_fault
 from mcp_auth_failures.document import Document
 from mcp_auth_failures.gettext_files import read_language
 from mcp_auth_failures.overrides import written
-from mcp_auth_failures.rules import FOR_OPERATORS, Text, findings, has_bad_character
+from mcp_auth_failures.rules import FOR_OPERATORS, Text, findings
 from mcp_auth_failures.tags import canonical
 from mcp_auth_failures.text import placeholders
 from mcp_auth_failures.translations import DOMAIN, installed
@@ -125,8 +125,7 @@ def _check_gettext(file: Path, language: str, details: Collection[str], shipped:
         if translation.english != entry.failure.message:
             yield Finding("warning", at("was translated from an older English text"))
         text = Text(translation.text.strip(), language, entry, shipped.describe(reason, language).message)
-        fault = placeholder_fault(text.text, entry.placeholders) or has_bad_character(text)
-        if fault:
+        if fault := text_fault(text.text) or placeholder_fault(text.text, entry.placeholders):
             yield Finding("error", at(fault))
             continue
         if missing := missing_detail(placeholders(text.text), details):

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from mcp_auth_failures.catalog import Entry
 from mcp_auth_failures.challenge import to_description
+from mcp_auth_failures.datafile import text_fault
 from mcp_auth_failures.tags import script_of
-from mcp_auth_failures.text import character_faults, placeholders
+from mcp_auth_failures.text import placeholders
 
 __all__ = ["FOR_OPERATORS", "FOR_TRANSLATORS", "Text", "findings"]
 
@@ -80,9 +81,9 @@ def is_far_shorter(text: Text) -> str | None:
     return "is so short that something seems to be missing" if len(text.text) * 8 < len(text.shipped) else None
 
 
-def has_bad_character(text: Text) -> str | None:
-    """Control and bidirectional characters."""
-    return next((f"holds {name}" for _, name in character_faults(text.text)), None)
+def cannot_be_said(text: Text) -> str | None:
+    """A text that no server takes: of great length, or with control or bidirectional characters."""
+    return text_fault(text.text)
 
 
 def has_outer_space(text: Text) -> str | None:
@@ -191,7 +192,7 @@ def _encodes(character: str, charset: str) -> bool:
 
 FOR_OPERATORS: tuple[Rule, ...] = (cannot_travel, reads_as_parameter, starts_a_login, is_far_longer)
 FOR_TRANSLATORS: tuple[Rule, ...] = (
-    has_bad_character,
+    cannot_be_said,
     has_outer_space,
     lacks_placeholder,
     is_english,

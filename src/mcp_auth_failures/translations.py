@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from mcp_auth_failures.catalog import Catalog, message_context
-from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault
+from mcp_auth_failures.datafile import DataError, Fault, missing_detail, placeholder_fault, text_fault
 from mcp_auth_failures.gettext_files import read_language
 from mcp_auth_failures.tags import canonical
-from mcp_auth_failures.text import Sentence, character_faults, placeholders, split
+from mcp_auth_failures.text import Sentence, placeholders, split
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -130,9 +130,7 @@ class Folder:
                     continue
                 older.append(context)
             text = translation.text.strip()
-            wrong = next(character_faults(text), None)
-            fault = f"{wrong[1]} is not allowed in a text" if wrong else placeholder_fault(text, self._allowed[context])
-            if fault:
+            if fault := text_fault(text) or placeholder_fault(text, self._allowed[context]):
                 faults.append(Fault(str(file), translation.line, None, context, fault))
                 continue
             parts = tuple(split(text))
