@@ -80,6 +80,7 @@ def test_environment_can_be_left_out(argument: str, monkeypatch: pytest.MonkeyPa
 A_TEXT = "expected a text of at most 500 characters, found"
 A_URL = "is not a URL of at most 2,048 printable ASCII characters"
 NOT_HTTPS = "is not an absolute https URL (http is for loopback alone)"
+A_LONG_TAG = "is longer than the 35 characters of a language tag"
 A_TAG = "is not a language tag such as en or pt-BR"
 
 BAD: list[tuple[str, object, str]] = [
@@ -103,6 +104,7 @@ BAD: list[tuple[str, object, str]] = [
     ("default_language", "germn", "'germn' is in no language that is known (did you mean 'grn'?)"),
     ("default_language", "xx", "'xx' is in no language that is known"),
     ("default_language", 5, f"5 {A_TAG}"),
+    ("default_language", "de-" + "a" * 8 + "-b" * 13, f"'de-{'a' * 8}{'-b' * 13}' {A_LONG_TAG}"),
     ("help_url", "", f"'' {A_URL}"),
     ("help_url", "help.acme.example", f"'help.acme.example' {NOT_HTTPS}"),
     ("help_url", "http://acme.example/", f"'http://acme.example/' {NOT_HTTPS}"),

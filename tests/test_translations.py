@@ -84,6 +84,8 @@ def test_layout(tmp_path: Path) -> None:
         ("de_DE.UTF-8", "'de_DE.UTF-8' is not a language tag such as en or pt-BR (did you mean 'de'?)"),
         ("de;q=0", "'de;q=0' is not a language tag such as en or pt-BR (did you mean 'de'?)"),
         (".git", "'.git' is not a language tag such as en or pt-BR"),
+        ("de_" + "a" * 33, f"'de_{'a' * 33}' is not a language tag such as en or pt-BR (did you mean 'de'?)"),
+        ("de_1996" + "_a" * 15, f"'de_1996{'_a' * 15}' is longer than the 35 characters of a language tag"),
         ("templates", "'templates' is not a language tag such as en or pt-BR"),
     ],
 )

@@ -36,6 +36,8 @@ RANGE = re.compile(
     re.VERBOSE,
 )
 
+_MAX_TAG = 35  # RFC 5646 §4.4.1: what a reader of tags is asked to have room for; every registered tag fits
+
 # What settles the script of Chinese and stands in no CLDR table: the names which .NET and Internet Explorer had for
 # the two scripts, and Cantonese as an extended language (RFC 5646 §2.2.2).
 _SCRIPT_BY_NAME = {"zh-chs": "Hans", "zh-cht": "Hant", "zh-yue": "Hant"}
@@ -49,6 +51,8 @@ def canonical(tag: str) -> str:
     match = RANGE.fullmatch(tag) if isinstance(tag, str) else None
     if not match or match["weight"] or match["tag"] != tag:
         raise ValueError(f"{tag!r:.80} is not a language tag such as en or pt-BR{_nearest(tag)}")
+    if len(tag) > _MAX_TAG:
+        raise ValueError(f"{tag!r:.80} is longer than the {_MAX_TAG} characters of a language tag")
     language, *subtags = tag.replace("_", "-").lower().split("-")
     if language not in _known_languages():
         raise ValueError(f"{tag!r:.80} is in no language that is known{_nearest(tag)}")
