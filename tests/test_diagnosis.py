@@ -4,7 +4,7 @@ import json
 import math
 import time
 from collections import UserDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -81,6 +81,34 @@ def test_unverified_comes_before_all(changes: dict[str, object], expiry: int) ->
     """A token that was never good for this server is ``unverified``: that it has expired too tells nothing."""
     assert _diagnose({"exp": expiry, **changes}) == "unverified"
     assert _diagnose({"exp": expiry, **changes, "sub": ABSENT, "scope": ""}, required_scopes=["a"]) == "unverified"
+
+
+class _Asked(Mapping[str, object]):
+    """Claims that know which of them were looked at."""
+
+    def __init__(self, claims: Mapping[str, object]) -> None:
+        self.claims = claims
+        self.names: list[str] = []
+
+    def __getitem__(self, name: str) -> object:
+        self.names.append(name)
+        return self.claims[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.claims)
+
+    def __len__(self) -> int:
+        return len(self.claims)
+
+
+@pytest.mark.parametrize("changes", UNVERIFIED.values(), ids=UNVERIFIED)
+def test_every_claim_is_looked_at(changes: dict[str, object]) -> None:
+    """Whichever claim does not hold, the same are looked at, so that the time it takes does not say which."""
+    right = _Asked(CLAIMS)
+    assert diagnose(right, issuer=ISSUER, audience=AUDIENCE, now=NOW + 3600) == "expired"
+    wrong = _Asked({name: value for name, value in {**CLAIMS, **changes}.items() if value is not ABSENT})
+    assert diagnose(wrong, issuer=ISSUER, audience=AUDIENCE, now=NOW) == "unverified"
+    assert wrong.names == right.names
 
 
 def test_expired_for_another_audience_is_unverified() -> None:

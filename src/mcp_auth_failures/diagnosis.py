@@ -40,20 +40,21 @@ def diagnose(
     :param leeway: seconds of clock skew allowed, for ``exp`` and ``nbf``.
     :param now: seconds since the epoch, or a clock that returns them; the system's clock by default.
 
-    Never raises, whatever the claims hold.
+    Never raises, whatever the claims hold. Whichever of them does not hold, all are looked at: the time it takes says
+    nothing.
     """
     if not isinstance(claims, Mapping):
         return "unverified"
     moment = now() if callable(now) else time.time() if now is None else now
     expiry, start = claims.get("exp"), claims.get("nbf")
-    verified = (
-        _matches(claims.get("iss"), issuer, several=False)
-        and _matches(claims.get("aud"), audience, several=True)
-        and (_is_date(expiry) or (expiry is None and not require_exp))
-        and (start is None or (_is_date(start) and start <= moment + leeway))
-    )
     granted = granted_scopes(claims)
-    if not verified or granted is None:
+    verified = (
+        _matches(claims.get("iss"), issuer, several=False),
+        _matches(claims.get("aud"), audience, several=True),
+        _is_date(expiry) or (expiry is None and not require_exp),
+        start is None or (_is_date(start) and start <= moment + leeway),
+    )
+    if granted is None or not all(verified):
         return "unverified"
     if _is_date(expiry) and expiry <= moment - leeway:
         return "expired"
