@@ -720,7 +720,7 @@ def test_the_operator_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_the_operator_is_told_what_was_raised(caplog: pytest.LogCaptureFixture) -> None:
     """Why no more could be found out goes to the log."""
-    caplog.set_level(logging.INFO, "mcp_auth_failures")
+    caplog.set_level(logging.DEBUG, "mcp_auth_failures")
     assert asyncio.run(with_reasons(jwt_verifier()).verify_token(token(OTHER_KEY))) is None
     assert caplog.messages[0] == "a token did not verify: BadSignatureError: 'bad_signature: '"
 

@@ -387,7 +387,7 @@ def test_a_decoder_that_fails_tells_nothing() -> None:
 @pytest.mark.parametrize("raised", RAISED, ids=lambda raised: type(raised).__name__)
 def test_the_operator_is_told_what_was_raised(raised: Exception, caplog: pytest.LogCaptureFixture) -> None:
     """Type and text go to the log, on one line, and no part of the token with them."""
-    caplog.set_level(logging.INFO, "mcp_auth_failures")
+    caplog.set_level(logging.DEBUG, "mcp_auth_failures")
     assert asyncio.run(verifier(failing(raised)).verify_token(GOOD)) is None
     message = caplog.messages[0]
     assert message.startswith(f"a token did not verify: {type(raised).__name__}: ")
@@ -409,7 +409,7 @@ def test_the_operator_is_told_what_was_raised(raised: Exception, caplog: pytest.
 )
 def test_the_operator_is_told_which_claim(claims: object, message: str, caplog: pytest.LogCaptureFixture) -> None:
     """Issuer, audience and dates of a token that did not hold go to the log, and nobody's identity."""
-    caplog.set_level(logging.INFO, "mcp_auth_failures")
+    caplog.set_level(logging.DEBUG, "mcp_auth_failures")
     assert asyncio.run(verifier(lambda token: claims).verify_token("t")) is None
     assert caplog.messages[0] == message
 

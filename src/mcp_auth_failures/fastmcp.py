@@ -90,7 +90,7 @@ class _Witness:
             try:
                 reason = listener.reason(self._identity) if listener else await self._of_refused(token)
             except Exception as error:
-                _log.info("a token did not verify: %s: %.200r", type(error).__name__, str(error))
+                _log.debug("a token did not verify: %s: %.200r", type(error).__name__, str(error))
                 reason = None
         refuse(reason or "unverified", scopes=self._challenger.challenge_scopes)
         return None

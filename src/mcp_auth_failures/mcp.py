@@ -47,8 +47,8 @@ class ClaimsVerifier(TokenVerifier):
         MCPServer(token_verifier=ClaimsVerifier(pyjwt_decoder(key, ["RS256"]), issuer=…, audience=…), auth=…)
 
     :param decode: ``decode(token)``, plain or async, verifies the signature *alone* and returns the claims:
-        :func:`pyjwt_decoder`, :func:`joserfc_decoder` or the host's own. Whatever it raises is logged and makes the
-        token ``unverified``, but for :class:`NotProvisionedError`.
+        :func:`pyjwt_decoder`, :func:`joserfc_decoder` or the host's own. Whatever it raises is logged at ``DEBUG``
+        and makes the token ``unverified``, but for :class:`NotProvisionedError`.
     :param issuer: the accepted issuer or issuers.
     :param audience: this server's identifier or identifiers. The first is the ``resource`` of every accepted token, so
         it is ``AuthSettings.resource_server_url`` where ``validate_token_resource`` is set.
@@ -103,11 +103,13 @@ class ClaimsVerifier(TokenVerifier):
             if reason is None:
                 return self._access_token(token, claims)
             if reason == "unverified":  # which of them it was is for the operator alone
-                _log.info("a token's claims: %.400r", {name: claims.get(name) for name in ("iss", "aud", "exp", "nbf")})
+                _log.debug(
+                    "a token's claims: %.400r", {name: claims.get(name) for name in ("iss", "aud", "exp", "nbf")}
+                )
         except NotProvisionedError:
             reason = "not_provisioned"
         except Exception as error:
-            _log.info("a token did not verify: %s: %.200r", type(error).__name__, _without(token, str(error)))
+            _log.debug("a token did not verify: %s: %.200r", type(error).__name__, _without(token, str(error)))
             reason = "unverified"
         refuse(reason, scopes=self._scopes)
         return None
