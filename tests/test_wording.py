@@ -1035,6 +1035,16 @@ def test_catalog_of_a_host(own_catalog: Path, tmp_path: Path) -> None:
     )
 
 
+def test_help_url_that_one_reason_spoils_is_left_out(own_catalog: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A help URL that cannot stand in a challenge for one reason is left out there and logged; nothing is raised."""
+    own_catalog.write_text(own_catalog.read_text("utf-8").replace("  suspended:", "  scope:"), "utf-8")
+    wording = Wording(load_catalog(own_catalog), contact="Acme", help_url="https://acme.example/?{reason}=1")
+    assert wording.refusal("expired").help_url == "https://acme.example/?expired=1"
+    assert wording.refusal("scope").help_url is None
+    message = "'https://acme.example/?scope=1' contains 'scope=', which clients would read as that parameter"
+    assert _logged(caplog) == [("ERROR", f"left out of a challenge: {message}")]
+
+
 def test_catalog_that_names_a_detail_without_a_value(own_catalog: Path) -> None:
     """The English is said when nothing else can be, so that what it names has to have a value."""
     (fault,) = _faults(catalog=load_catalog(own_catalog))

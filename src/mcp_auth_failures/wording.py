@@ -148,10 +148,15 @@ class Wording:
         try:
             return Refusal.repeated(failure, tuple(scopes), resource_metadata_url, request_id, help_url)
         except (ValueError, TypeError):
-            if resource_metadata_url is not None and (fault := url_fault(resource_metadata_url)):
-                _log.error("left out of a challenge: %s", fault)
-                resource_metadata_url = None
-            return Refusal.repeated(failure, self._sendable(scopes), resource_metadata_url, request_id, help_url)
+            metadata_url, help_url = map(self._sendable_url, (resource_metadata_url, help_url))
+            return Refusal.repeated(failure, self._sendable(scopes), metadata_url, request_id, help_url)
+
+    @staticmethod
+    def _sendable_url(url: str | None) -> str | None:
+        if url is not None and (fault := url_fault(url)):
+            _log.error("left out of a challenge: %s", fault)
+            return None
+        return url
 
     @staticmethod
     def _sendable(scopes: object) -> tuple[str, ...]:
