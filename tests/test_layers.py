@@ -20,7 +20,7 @@ ROOT = "__init__"
 # import those of lower levels, and beside them the standard library alone.
 LEVELS: tuple[dict[str, str], ...] = (
     {"host": ""},
-    {"text": "", "failure": "", "tags": "babel", "challenge": "", "diagnosis": "", "po_lines": ""},
+    {"lock": "", "text": "", "failure": "", "tags": "babel", "challenge": "", "diagnosis": "", "po_lines": ""},
     {"languages": "", "datafile": "", "recording": "", "brand": ""},
     {"document": "yaml", "gettext_files": ""},
     {"catalog": "yaml"},

@@ -1,6 +1,7 @@
 """Operators edit the files of a running server: what it takes up, when, and what it does about a broken one."""
 
 import asyncio
+import errno
 import gc
 import json
 import os
@@ -406,6 +407,42 @@ def test_every_fault_of_every_file_is_logged(tmp_path: Path, clock: Clock, caplo
         f"{paths[3]}:2:1: mesages: 'mesages' is not one of version, messages (did you mean 'messages'?)",
     ]
     assert _logged(caplog) == [("ERROR", KEPT + "\n".join(faults))]
+
+
+IN_NEED = {
+    "a broken disk": (OSError(errno.EIO, "Input/output error"), "{path}: cannot be read: Input/output error"),
+    "no right": (PermissionError(errno.EACCES, "Permission denied"), "{path}: cannot be read: Permission denied"),
+    "no descriptor": (OSError(errno.EMFILE, "Too many open files"), "{path}: cannot be read: Too many open files"),
+    "no memory": (MemoryError(), "MemoryError: ''"),
+    "no library": (ImportError("a\nb"), r"ImportError: 'a\nb'"),
+}
+
+
+@pytest.mark.parametrize(("raised", "fault"), IN_NEED.values(), ids=IN_NEED)
+def test_what_cannot_be_read_is_tried_again(
+    acme: Path,
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: Exception,
+    fault: str,
+) -> None:
+    """A file that cannot be read for want of something is told of once, and taken up once there is enough."""
+    wording = Wording(overrides=acme)
+    real = os.open
+
+    def fail(path: str, *arguments: int, **keywords: int) -> int:
+        if os.fspath(path) == str(acme):
+            raise raised
+        return real(path, *arguments, **keywords)
+
+    for text in ("new", "newer"):
+        _rename(acme, _said(text))
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", fail)
+            assert _looks(wording, clock, 10) != text
+        assert _looks(wording, clock, 1) == text
+    assert _logged(caplog) == [("ERROR", KEPT + fault.format(path=acme))] * 2
 
 
 def test_comments_alone_take_everything_back(acme: Path, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:

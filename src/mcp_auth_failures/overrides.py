@@ -3,9 +3,8 @@
 import logging
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import NamedTuple
 
 import yaml
@@ -126,6 +125,9 @@ def _languages(document: Document, node: yaml.Node, path: str) -> Iterator[tuple
             document.fault(text_node, join(path, name), str(error))
 
 
+Use = Callable[[tuple[OverrideFile, ...]], None]
+"""What is to be done with files that were read."""
+
 _Signature = tuple[int, int, int, int] | None
 
 
@@ -141,78 +143,89 @@ def _signature(path: str) -> _Signature:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-class OverrideFiles:
-    """The override files of one :class:`~mcp_auth_failures.wording.Wording`, in order, as last read well.
+class _UnreadError(DataError):
+    """A file could not be read, which may be otherwise at the next look though nothing of the file has changed."""
 
-    ``current`` is replaced as a whole, so that a reader in any thread sees the old files or the new ones.
+
+class OverrideFiles:
+    """The override files of one :class:`~mcp_auth_failures.wording.Wording`, in order, and when to read them.
+
+    What is read is given to a function ``use``, as a whole; if that raises, the files count as not read. To be called
+    by one thread at a time, but for :attr:`is_due`.
     """
 
     def __init__(self, paths: Sequence[str], catalog: Catalog, details: Collection[str]) -> None:
-        self.current: tuple[OverrideFile, ...] = ()
         self._paths = tuple(paths)
         self._catalog = catalog
         self._details = details
-        self._lock = Lock()
         self._next_check = time.monotonic() + CHECK_SECONDS
         self._seen: tuple[_Signature, ...] = ()
         self._pending: tuple[_Signature, ...] | None = None
+        self._told: tuple[tuple[_Signature, ...], str] | None = None
 
-    def reload(self, faults: Iterable[Fault] = ()) -> None:
-        """Read every file now.
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for the next :meth:`check`."""
+        return bool(self._paths) and time.monotonic() >= self._next_check
 
-        Raises :class:`DataError` with all their faults after those given, and keeps what was current.
-        """
-        with self._lock:
-            seen = tuple(map(_signature, self._paths))
-            self.current = self._read(faults)
-            self._seen = seen
+    def reload(self, use: Use, faults: Iterable[Fault] = ()) -> None:
+        """Read every file now. Raises :class:`DataError` with all their faults after those given."""
+        seen = self._signatures()
+        use(self._read(faults))
+        self._seen = seen
 
-    def check(self) -> bool:
-        """Look whether a file has changed, at most every ``CHECK_SECONDS``, and say whether ``current`` was replaced.
+    def check(self, use: Use) -> None:
+        """Look whether a file has changed, at most every ``CHECK_SECONDS``, and take up what it says. Never raises.
 
         A change is read once two looks in a row have seen the same of it, so that a torn write is not taken for an
-        edit. A file that is gone, empty or faulty is logged once and changes nothing.
+        edit. A file that is gone, empty or faulty is logged once and changes nothing. One that could not be read is
+        tried again at every look: a disk or a right that comes back leaves its file as it was.
         """
-        if not self._paths or time.monotonic() < self._next_check or not self._lock.acquire(blocking=False):
-            return False
-        try:
-            self._next_check = time.monotonic() + CHECK_SECONDS
-            seen = tuple(map(_signature, self._paths))
-            if seen == self._seen:
-                self._pending = None
-                return False
-            if seen != self._pending:
-                self._pending = seen
-                return False
-            return self._take(seen)
-        finally:
-            self._lock.release()
+        if not self.is_due:
+            return
+        self._next_check = time.monotonic() + CHECK_SECONDS
+        seen = self._signatures()
+        if seen == self._seen:
+            self._pending = None
+        elif seen != self._pending:
+            self._pending = seen
+        else:
+            self._take(seen, use)
 
-    def _take(self, seen: tuple[_Signature, ...]) -> bool:
+    def _take(self, seen: tuple[_Signature, ...], use: Use) -> None:
         try:
-            current, error = self._read(running=True), None
-        except DataError as raised:
-            current, error = (), raised
-        if tuple(map(_signature, self._paths)) != seen:
-            return False  # changed again while it was read: the next look begins anew
-        self._seen = seen  # a fault is said once for each change, and not again until the next
-        if error:
-            _log.error("the wording stays as it was; the changed override files cannot be used:\n%s", error)
-            return False
-        self.current = current
-        return True
+            files = self._read(running=True)
+            if self._signatures() == seen:  # else it was changed while it was read: the next look begins anew
+                use(files)
+                self._seen, self._told = seen, None
+        except Exception as error:  # whatever is wanting, from memory to the library itself
+            if self._signatures() != seen:
+                return
+            if type(error) is DataError:
+                self._seen = seen
+            what = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {str(error)!r:.200}"
+            if (seen, what) != self._told:
+                _log.error("the wording stays as it was; the changed override files cannot be used:\n%s", what)
+            self._told = seen, what
+
+    def _signatures(self) -> tuple[_Signature, ...]:
+        return tuple(map(_signature, self._paths))
 
     def _read(self, faults: Iterable[Fault] = (), *, running: bool = False) -> tuple[OverrideFile, ...]:
         files: list[OverrideFile] = []
-        faults = list(faults)
+        faults, kind = list(faults), DataError
         for path in self._paths:
             try:
                 data = read_bytes(path)
-                if running and not data:  # what a writer leaves while it writes; at start it is an operator's choice
-                    faults.append(Fault(path, None, None, "", "is empty"))
+            except DataError as error:
+                faults, kind = [*faults, *error.faults], _UnreadError
+                continue
+            if running and not data:  # what a writer leaves while it writes; at start it is an operator's choice
+                faults.append(Fault(path, None, None, "", "is empty"))
+            try:
                 files.append(parse_override(data, path, self._catalog, self._details))
             except DataError as error:
                 faults += error.faults
         if faults:
-            raise DataError(faults)
+            raise kind(faults)
         return tuple(files)

@@ -2,14 +2,15 @@
 
 import logging
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from threading import Lock
 
 from mcp_auth_failures.catalog import SHIPPED, AuthFailure, Catalog, Reason, message_context, packaged
 from mcp_auth_failures.challenge import url_fault, usable_scopes
 from mcp_auth_failures.datafile import DataError, Fault, missing_detail, one_of
 from mcp_auth_failures.languages import negotiate, preferences
-from mcp_auth_failures.overrides import OverrideFiles
+from mcp_auth_failures.lock import Lock
+from mcp_auth_failures.overrides import OverrideFile, OverrideFiles
 from mcp_auth_failures.refusal import Refusal
 from mcp_auth_failures.settings import Settings, StrPath
 from mcp_auth_failures.text import fill, placeholders
@@ -66,9 +67,14 @@ class Wording:
         self._roots = settings.folders("locales", translations)
         faults = settings.faults
         self._builtin = [Folder(packaged("locales"), self._catalog, self._details, builtin=True)] if builtin else []
+        self._default = default
+        self._lock = Lock()
         self._files = OverrideFiles(settings.paths("overrides", overrides), self._catalog, self._details)
+        hosts, damage = self._read_hosts({})
+        self._hosts: Mapping[str, Folder] = hosts
+        self._texts = self._compose(hosts)
         try:
-            self._files.reload()
+            self._files.reload(partial(self._use, hosts))
         except DataError as error:
             faults += error.faults
         faults += [
@@ -76,11 +82,7 @@ class Wording:
             for text in map(self._catalog.texts.__getitem__, map(message_context, self._catalog.reasons))
             if (fault := missing_detail(placeholders(text.english), self._details))
         ]
-        self._hosts, damage = self._read_hosts({})
         faults += damage
-        self._default = default
-        self._lock = Lock()
-        self._texts = self._compose()
         if default and not preferences(default, self._texts.languages):
             name, _ = settings.single("default_language", "language", default)
             faults.append(Fault(name, None, None, "", one_of(default, self._texts.languages)))
@@ -101,9 +103,15 @@ class Wording:
             folders[root] = folder
         return folders, faults
 
-    def _compose(self) -> "Texts":
-        layers: list[Layer] = [*self._files.current, *self._hosts.values(), *self._builtin]
+    def _compose(self, hosts: Mapping[str, Folder], overrides: Iterable[OverrideFile] = ()) -> Texts:
+        layers: list[Layer] = [*overrides, *hosts.values(), *self._builtin]
         return Texts(self._catalog, layers, self._details, self._default)
+
+    def _use(self, hosts: Mapping[str, Folder], overrides: Iterable[OverrideFile]) -> None:
+        texts = self._compose(hosts, overrides)
+        for language in self._texts.loaded:
+            texts.own(language)  # so that no request waits for what was there before
+        self._hosts, self._texts = hosts, texts
 
     @property
     def catalog(self) -> Catalog:
@@ -194,21 +202,15 @@ class Wording:
         """
         with self._lock:
             hosts, faults = self._read_hosts(self._hosts)
-            self._files.reload(faults)
-            self._hosts = hosts
-            self._replace_texts()
+            self._files.reload(partial(self._use, hosts), faults)
 
     def check(self) -> None:
         """Take up changed override files, looking at most every few seconds; a faulty one is logged. Never raises."""
-        if self._files.check():
-            with self._lock:
-                self._replace_texts()
-
-    def _replace_texts(self) -> None:
-        texts = self._compose()
-        for language in self._texts.loaded:
-            texts.own(language)  # so that no request waits for what was there before
-        self._texts = texts
+        if self._files.is_due and self._lock.acquire(blocking=False):
+            try:
+                self._files.check(partial(self._use, self._hosts))
+            finally:
+                self._lock.release()
 
 
 _resolved: Mapping[str | None, Mapping[str, AuthFailure]] = {}
