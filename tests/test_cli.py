@@ -189,7 +189,7 @@ def test_check_of_names_that_no_file_can_have(run: Any) -> None:
     assert run("check", "a" * 300, "a\0b") == Run(
         1,
         f"{'a' * 300}: error: cannot be read: File name too long\n"
-        "'a\\x00b': error: cannot be read: embedded null byte\n",
+        "'a\\x00b': error: cannot be read: no file has such a name\n",
         "2 looked over, 2 findings\n",
     )
 

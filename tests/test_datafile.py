@@ -210,7 +210,7 @@ def test_path_below_a_file_is_refused(tmp_path: Path) -> None:
 
 def test_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
     """A NUL in a name, or too long a name, is a fault and not an exception of another kind."""
-    assert _fault_of("a\0b") == Fault("'a\\x00b'", None, None, "", "cannot be read: embedded null byte")
+    assert _fault_of("a\0b") == Fault("'a\\x00b'", None, None, "", "cannot be read: no file has such a name")
     long = str(tmp_path / ("a" * 300))
     assert _fault_of(long) == Fault(long, None, None, "", "cannot be read: File name too long")
 

@@ -257,7 +257,7 @@ def test_every_folder_that_cannot_be_listed_is_a_fault(tmp_path: Path) -> None:
         f"{tmp_path}/none: cannot be read: No such file or directory",
         f"{tmp_path}/file: cannot be read: Not a directory",
         f"{tmp_path}/loop: cannot be read: Too many levels of symbolic links",
-        r"'a\x00b': cannot be read: embedded null byte",
+        r"'a\x00b': cannot be read: no file has such a name",
     ]
 
 

@@ -129,8 +129,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         raise DataError([Fault(file, None, None, "", f"cannot be read: {error.strerror}")]) from None
     except DataError:
         raise
-    except ValueError as error:  # a NUL in the name
-        raise DataError([Fault(repr(file), None, None, "", f"cannot be read: {error}")]) from None
+    except ValueError:  # a NUL in the name, which each version of Python complains of in words of its own
+        raise DataError([Fault(repr(file), None, None, "", "cannot be read: no file has such a name")]) from None
     if len(data) > MAX_BYTES:
         raise DataError([Fault(file, None, None, "", f"is larger than {MAX_BYTES:,} bytes")])
     return data

@@ -42,8 +42,8 @@ class Settings:
                 folders.append(folder)
             except OSError as error:
                 self._refuse(folder, f"cannot be read: {error.strerror}")
-            except ValueError as error:  # a NUL in the name
-                self._refuse(repr(folder), f"cannot be read: {error}")
+            except ValueError:  # a NUL in the name
+                self._refuse(repr(folder), "cannot be read: no file has such a name")
         return tuple(folders)
 
     def single(self, argument: str, variable: str, value: str | None) -> tuple[str, str | None]:
