@@ -95,6 +95,8 @@ PLACEHOLDERS = [
     ),
     ("{b} {a}", ("server",), "the placeholder 'a' is not one of server"),
     ("Ask {contact}.", (), "'contact' is a placeholder where none is allowed"),
+    ("{server}" * 10, ("server",), None),
+    ("{server}" * 10 + "{a}", ("server",), "has 11 placeholders, and may have 10"),
     ("Ask {}.", ("server",), "a brace that is no {placeholder} in 'Ask {}.'; write {{ or }} for a brace"),
 ]
 

@@ -9,6 +9,7 @@ from mcp_auth_failures.text import character_faults, split
 
 __all__ = [
     "MAX_BYTES",
+    "MAX_PLACEHOLDERS",
     "MAX_TEXT",
     "DataError",
     "Fault",
@@ -21,7 +22,8 @@ __all__ = [
 ]
 
 MAX_BYTES = 1 << 20
-MAX_TEXT = 2000  # filled with the longest details, it makes a body of half a mebibyte
+MAX_TEXT = 2000
+MAX_PLACEHOLDERS = 10
 
 _MAX_SHOWN = 1000
 
@@ -96,9 +98,12 @@ def text_fault(text: str) -> str | None:
 def placeholder_fault(text: str, allowed: Collection[str]) -> str | None:
     """Say which placeholder a text may not have, or which brace is none, or ``None`` if all is well."""
     try:
-        unknown = [name for name in split(text)[1::2] if name not in allowed]
+        names = split(text)[1::2]
     except ValueError as error:
         return str(error)
+    if len(names) > MAX_PLACEHOLDERS:  # each may stand for 500 characters, or for scopes of any length
+        return f"has {len(names)} placeholders, and may have {MAX_PLACEHOLDERS}"
+    unknown = [name for name in names if name not in allowed]
     if not unknown:
         return None
     name = min(unknown)
