@@ -117,6 +117,7 @@ USABLE: list[tuple[object, tuple[str, ...], list[str]]] = [
     ("a scope=b", ("a",), ["'scope=b' contains 'scope=', which clients would read as that parameter"]),
     (None, (), [f"None {TOKEN}"]),
     (7, (), [f"7 {TOKEN}"]),
+    (["s" * 1024, "s" * 1025], ("s" * 1024,), [f"'{'s' * 96}... is longer than 1,024 characters"]),
 ]
 
 
@@ -152,7 +153,7 @@ def test_url_is_accepted(url: str) -> None:
 
 NO_URL = "is not a URL of at most 2,048 printable ASCII characters"
 NO_HTTPS = "is not an absolute https URL (http is for loopback alone)"
-NO_HOST = "has a host that is neither a name nor an address"
+NO_HOST = "has a host that clients would refuse or read otherwise"
 USER = "has user information or a fragment"
 BAD_URLS: list[tuple[object, str]] = [
     ("http://h.example/", f"'http://h.example/' {NO_HTTPS}"),

@@ -23,6 +23,19 @@ GOOD = [
     "xn--wgbh1c",
     "xn--fiqs8s",
     "a.XN--BCHER-KVA",
+    "xn--1und1-mnchen-jlb.example",  # 1und1-münchen
+    "xn--24htel-kxa.example",  # 24hôtel
+    "xn--8-948a.example",  # 8号
+    "xn----1hcy7apyk.example",  # בית-ספר
+    "xn--12-3ldii3ii.example",  # חדשות12
+    "xn--24-btdi7jya.example",  # قناة24
+    "xn--mgbe7eqa6lma.example",  # قناة٢٤
+    "xn--gckg0cgw47agad.example",  # スター・ウォーズ
+    "xn--8dbq2a9c.example",  # צה״ל
+    "xn--6dbeo8bt8d.example",  # ג׳ירפה
+    "xn--zca.example",  # ß
+    "xn--collegi-xma.example",  # col·legi
+    "mcp-1.xn--4dbrk0ce",
 ]
 BAD = [
     "",
@@ -67,6 +80,16 @@ BAD = [
     "xn--a-zhc",  # a Hebrew letter before a Latin one
     "xn--wca",  # a capital
     "xn--jm6c",  # a ligature
+    "1password.xn--4dbrk0ce",  # a label that begins with a digit beside one from right to left
+    "-a.xn--4dbrk0ce",
+    "a-.xn--4dbrk0ce.com",
+    "1.xn--wgbh1c",
+    "xn--a-.example",  # ASCII in disguise
+    "xn--abc-",
+    "xn--a-egb",  # what nobody sees
+    "xn--a-i89h",  # a variation
+    "xn--a1-dtd4u",
+    "xn--9caaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",  # longer than any label
 ]
 
 

@@ -17,12 +17,22 @@ from urllib.parse import urlsplit
 
 from mcp_auth_failures.host import is_host
 
-__all__ = ["MAX_HEADER", "Challenge", "parse_challenges", "scope_fault", "to_description", "url_fault", "usable_scopes"]
+__all__ = [
+    "MAX_HEADER",
+    "Challenge",
+    "other_challenges",
+    "parse_challenges",
+    "scope_fault",
+    "to_description",
+    "url_fault",
+    "usable_scopes",
+]
 
 MAX_HEADER = 4096  # octets: nginx's default buffer for a whole upstream header; a longer one becomes a 502
 
 _MAX_URL = 2048
 _MAX_ERROR = 64
+_MAX_SCOPE = 1024  # a URL, at most; a caller's own words may be in it, where a host makes scopes of names
 
 # RFC 6750 §3: scope-token and the characters of error_uri are %x21 / %x23-5B / %x5D-7E; error and error_description
 # add the space. That is printable ASCII without `"` and `\`.
@@ -43,6 +53,8 @@ def scope_fault(scope: object) -> str | None:
     """Say why a scope cannot stand in a challenge (RFC 6750 §3: a scope-token), or ``None`` if it can."""
     if not isinstance(scope, str) or not _TOKEN.fullmatch(scope):
         return f"{_short(scope)} is not a scope-token: printable ASCII without space, '\"' and '\\'"
+    if len(scope) > _MAX_SCOPE:
+        return f"{_short(scope)} is longer than {_MAX_SCOPE:,} characters"
     return _hijacks(scope)
 
 
@@ -82,7 +94,7 @@ def url_fault(url: object) -> str | None:
     if "@" in parts.netloc or "#" in url:
         return f"{_short(url)} has user information or a fragment"
     if not is_host(parts.netloc):
-        return f"{_short(url)} has a host that is neither a name nor an address"
+        return f"{_short(url)} has a host that clients would refuse or read otherwise"
     return _hijacks(url)
 
 
