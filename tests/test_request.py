@@ -1,6 +1,7 @@
 """What a refused request tells about itself: read within bounds, or not at all."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -120,6 +121,11 @@ def test_header_names_in_any_case() -> None:
     assert read(BODY, headers=[("Content-Type", "application/json"), ("CONTENT-LENGTH", "100")]) == (7, None, 1)
 
 
+def test_body_with_a_byte_order_mark() -> None:
+    """A mark that no JSON should begin with is passed over (RFC 8259 §8.1)."""
+    assert read(b"\xef\xbb\xbf" + BODY) == (7, None, 1)
+
+
 @pytest.mark.parametrize("size", [1, 7, 99])
 def test_body_in_pieces(size: int) -> None:
     """A body in pieces is one body."""
@@ -212,6 +218,43 @@ def test_server_that_tidies_up_when_the_second_is_over(pauses: int) -> None:
 
     assert asyncio.run(request_of([JSON, ("content-length", "100")], receive=receive).read()) == (None, None)
     assert tidied == [True]
+
+
+def test_server_that_gives_up_its_own_wait() -> None:
+    """A ``receive()`` with a time-out of its own, which then has the body, is read."""
+
+    async def receive() -> Message:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await asyncio.Future()
+        return {"type": "http.request", "body": BODY}
+
+    assert asyncio.run(request_of([JSON, ("content-length", "100")], receive=receive).read()) == (7, None)
+
+
+def test_cancelling_twice_reaches_the_server() -> None:
+    """A ``receive()`` that still tidies up is cancelled like any other wait."""
+    cancelled = []
+
+    async def receive() -> Message:
+        try:
+            return await asyncio.Future()
+        finally:
+            try:
+                await asyncio.Future()
+            except asyncio.CancelledError:
+                cancelled.append(True)
+
+    async def main() -> None:
+        task = asyncio.create_task(request_of([JSON, ("content-length", "100")], receive=receive).read())
+        for _ in range(2):
+            await asyncio.sleep(0.01)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert cancelled == [True]
 
 
 def test_cancelling_is_not_kept_back() -> None:

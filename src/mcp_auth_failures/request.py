@@ -4,7 +4,9 @@ import asyncio
 import base64
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping, Sequence
+from functools import partial
 from types import coroutine
 from typing import Any, TypeVar, cast
 
@@ -28,7 +30,7 @@ _JSON = re.compile(rb"application/json[ \t]*(;|$)", re.IGNORECASE)
 _LENGTH = re.compile(b"[1-9][0-9]{0,4}")
 _BASE64 = re.compile(r"=\?base64\?(.*)\?=")
 
-_decode = json.JSONDecoder().decode  # json.loads() first guesses an encoding, which is UTF-8 (RFC 8259 §8.1)
+_decode = json.JSONDecoder().decode  # json.loads() first guesses an encoding; it is UTF-8 (RFC 8259 §8.1)
 
 _LOCALE_KEYS = ("openai/locale", "webplus/i18n")
 
@@ -89,7 +91,8 @@ class Request:
         """
         try:
             if self._is_readable:
-                return _id_and_locale(_decode((await _within(_READ_SECONDS, self._body)).decode()))
+                body = await _within(_READ_SECONDS, self._body)
+                return _id_and_locale(_decode(body.removeprefix(BOM_UTF8).decode()))
         except Exception:  # a caller's bytes, a server's receive(): the refusal goes out all the same, without an id
             return None, None
         return None, None
@@ -133,11 +136,18 @@ async def _within(seconds: float, work: Callable[[], Coroutine[Any, Any, T]]) ->
 
 @coroutine
 def _rest(steps: Generator[Any, Any, T], waits_for: object) -> Generator[object, Any, T]:
-    try:
-        yield waits_for
-    except BaseException as error:  # the clock's CancelledError, or the server's
-        yield steps.throw(error)
-    return (yield from steps)
+    """What ``yield from steps`` is (PEP 380), after its first step."""
+    while True:
+        try:
+            result = yield waits_for
+        except BaseException as error:  # the clock's CancelledError, or the server's
+            step: Callable[[], object] = partial(steps.throw, error)
+        else:
+            step = partial(steps.send, result)
+        try:
+            waits_for = step()
+        except StopIteration as end:
+            return cast("T", end.value)
 
 
 async def pause() -> None:
