@@ -792,6 +792,17 @@ def test_request_within_a_request() -> None:
     assert answers[0].reason == "incomplete"
 
 
+def test_application_that_empties_its_scope() -> None:
+    """What an application raises is what comes out, whatever it has done to its scope."""
+
+    async def inner(scope: Message, receive: Receive, send: Send) -> None:
+        scope.clear()
+        raise LookupError("its own")
+
+    with pytest.raises(LookupError, match="its own"):
+        asyncio.run(AuthFailureMiddleware(inner)({"type": "http", "method": "POST", "path": "/"}, None, None))
+
+
 def run(script: str) -> str:
     """What a Python script of its own process writes to standard error."""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
@@ -1018,6 +1029,18 @@ def test_gate_refuses(kind: Any, reason: str) -> None:
     assert inner.asked == 0
     head = ask(app, method="HEAD")
     assert (head.status, head.body) == (answer.status, b"")
+
+
+class Flags(dict[str, bool]):
+    """A host's own gate, which is as good while it holds nothing."""
+
+    def __call__(self, scope: Message) -> str:
+        return "surface_disabled"
+
+
+def test_gate_is_asked_whatever_its_truth() -> None:
+    """A gate that is falsy is a gate."""
+    assert ask(AuthFailureMiddleware(Inner(200, []), gate=Flags())).reason == "surface_disabled"
 
 
 @pytest.mark.parametrize("kind", [plain, later, task], ids=["plain", "async", "task"])

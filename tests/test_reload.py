@@ -445,6 +445,17 @@ def test_what_cannot_be_read_is_tried_again(
     assert _logged(caplog) == [("ERROR", KEPT + fault.format(path=acme))] * 2
 
 
+def test_file_that_goes_again_is_told_of_again(acme: Path, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    """A file that was moved away, came back as it was and was moved away again is missed twice."""
+    wording = Wording(overrides=acme)
+    for _ in range(2):
+        acme.rename(acme.with_suffix(".away"))
+        assert _looks(wording, clock, 5) == "old"
+        acme.with_suffix(".away").rename(acme)
+        assert _looks(wording, clock, 5) == "old"
+    assert _logged(caplog) == [("ERROR", KEPT + f"{acme}: cannot be read: No such file or directory")] * 2
+
+
 def test_comments_alone_take_everything_back(acme: Path, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     """A file of comments alone is a good one, and overrides nothing."""
     wording = Wording(overrides=acme)

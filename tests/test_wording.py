@@ -131,6 +131,14 @@ def test_languages_may_be_read_once() -> None:
     assert describe_auth_failure("expired", iter(["gl", "de"])).language == "de"
 
 
+def test_scopes_may_be_read_once() -> None:
+    """A generator of scopes loses the bad ones alone, and none on account of a bad URL."""
+    for url in (None, "no URL"):
+        refusal = SHIPPED.refusal("expired", scopes=iter(["a", 'b"', "c"]), resource_metadata_url=url)
+        assert (refusal.scopes, refusal.resource_metadata_url) == (("a", "c"), None)
+    assert SHIPPED.refusal("expired", scopes=iter(["a"]), resource_metadata_url="no URL").scopes == ("a",)
+
+
 # --- one reason, one language ---------------------------------------------------------------------------------------
 
 
@@ -550,6 +558,7 @@ def test_help_url_is_filled_in(tmp_path: Path) -> None:
     assert wording.refusal("unverified", "gl").help_url == "https://help.acme.example/en/unverified/"
     assert wording.refusal("expired", "de").help_url == "https://help.acme.example/de/expired/"
     assert wording.refusal("expired").help_url == "https://help.acme.example/en/expired/"
+    assert wording.refusal("expired", iter(["gl", "de"])).help_url == "https://help.acme.example/de/expired/"
     wording = Wording(help_url=url, overrides=path, default_language="de")
     assert wording.refusal("expired", "fr").help_url == "https://help.acme.example/de/expired/"
     assert SHIPPED.refusal("expired").help_url is None

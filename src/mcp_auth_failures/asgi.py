@@ -92,7 +92,7 @@ class AuthFailureMiddleware:
                 await self.app(scope, receive, send)
                 return
             request = Request(scope, receive)
-            reason = await _ask(self._gate, scope) if self._gate and not _is_well_known(scope) else None
+            reason = None if self._gate is None or _is_well_known(scope) else await _ask(self._gate, scope)
             if reason is None:
                 await self.app(scope, request.receive, _Responder(self, request, record, send).send)
             else:
@@ -149,10 +149,10 @@ class AuthFailureMiddleware:
 
     def _preferences(self, request: Request, locale: str | None) -> Languages:
         header = request.header(b"accept-language")
-        if not self._languages and not locale:
+        if self._languages is None and not locale:
             return header
         own: list[str] = []
-        if self._languages:
+        if self._languages is not None:
             try:
                 languages = self._languages(request.scope)
                 own = [languages] if isinstance(languages, str) else list(languages or ())
@@ -168,7 +168,7 @@ class AuthFailureMiddleware:
             method, path = (f"{scope.get(key, '')!s:.200}" for key in ("method", "path"))
             method = method if method.isalpha() else repr(method)
             _log.log(level, "refused: %s (%d) %s %r", failure.reason, refusal.status, method, path)
-        if self._on_refusal:
+        if self._on_refusal is not None:
             try:
                 self._on_refusal(refusal, scope)
             except Exception:  # the host's code, and a caller waits for an answer
@@ -233,7 +233,7 @@ class _Inner(NamedTuple):
     others: tuple[bytes, ...]
 
 
-@lru_cache(maxsize=64)  # the application's own words, of which it has a few; nothing that a caller sent
+@lru_cache(maxsize=64)  # an application has a few of them, unless RequireScopes names what each caller did
 def _read(lines: tuple[bytes, ...]) -> _Inner | None:
     """Read them; ``None`` where a Bearer challenge has an error that is not RFC 6750's."""
     values = [line.decode("latin-1") for line in lines]

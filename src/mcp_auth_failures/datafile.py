@@ -9,8 +9,6 @@ from mcp_auth_failures.text import character_faults, split
 
 __all__ = [
     "MAX_BYTES",
-    "MAX_PLACEHOLDERS",
-    "MAX_TEXT",
     "DataError",
     "Fault",
     "decode",
@@ -22,8 +20,8 @@ __all__ = [
 ]
 
 MAX_BYTES = 1 << 20
-MAX_TEXT = 2000
-MAX_PLACEHOLDERS = 10
+_MAX_TEXT = 2000
+_MAX_PLACEHOLDERS = 10
 
 _MAX_SHOWN = 1000
 
@@ -89,8 +87,8 @@ def one_of(found: str, allowed: Collection[str]) -> str:
 
 def text_fault(text: str) -> str | None:
     """Say what keeps a text from being said, its placeholders apart, or ``None`` if nothing does."""
-    if len(text) > MAX_TEXT:
-        return f"is longer than {MAX_TEXT:,} characters"
+    if len(text) > _MAX_TEXT:
+        return f"is longer than {_MAX_TEXT:,} characters"
     wrong = next(character_faults(text), None)
     return f"{wrong[1]} is not allowed in a text" if wrong else None
 
@@ -101,8 +99,8 @@ def placeholder_fault(text: str, allowed: Collection[str]) -> str | None:
         names = split(text)[1::2]
     except ValueError as error:
         return str(error)
-    if len(names) > MAX_PLACEHOLDERS:  # each may stand for 500 characters, or for scopes of any length
-        return f"has {len(names)} placeholders, and may have {MAX_PLACEHOLDERS}"
+    if len(names) > _MAX_PLACEHOLDERS:  # each may stand for 500 characters, or for scopes of any length
+        return f"has {len(names)} placeholders, and may have {_MAX_PLACEHOLDERS}"
     unknown = [name for name in names if name not in allowed]
     if not unknown:
         return None

@@ -40,8 +40,7 @@ def diagnose(
     :param leeway: seconds of clock skew allowed, for ``exp`` and ``nbf``.
     :param now: seconds since the epoch, or a clock that returns them; the system's clock by default.
 
-    Never raises, whatever the claims hold. Whichever of them does not hold, all are looked at: the time it takes says
-    nothing.
+    Never raises, whatever the claims hold. All of them are looked at, whichever does not hold.
     """
     if not isinstance(claims, Mapping):
         return "unverified"

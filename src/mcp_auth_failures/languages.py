@@ -97,6 +97,8 @@ def _ranges(value: object) -> list[tuple[float, re.Match[str]]]:
     left = _MAX_RANGES
     # RFC 9110 §5.6.1.2 has empty elements ignored; a list may hold as many of them as a header can.
     for text in islice(texts, _MAX_CHARACTERS):
+        if not left:
+            break
         if isinstance(text, str):
             elements = [element for element in _head(text).split(",") if element.strip(" \t")][:left]
             matches = filter(None, map(RANGE.fullmatch, elements))

@@ -2,7 +2,6 @@
 
 import os
 import threading
-from types import TracebackType
 from weakref import WeakSet
 
 __all__ = ["Lock"]
@@ -11,7 +10,8 @@ __all__ = ["Lock"]
 class Lock:
     """As ``threading.Lock``, but free in a forked child, whichever thread held it in the parent.
 
-    Only the thread that forks goes on in the child: whatever another held would stay locked there for ever.
+    Only the thread that forks goes on in the child: whatever another held would stay locked there for ever. A thread
+    does not fork while it holds one itself.
     """
 
     def __init__(self) -> None:
@@ -29,9 +29,7 @@ class Lock:
     def __enter__(self) -> None:
         self.acquire()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The operator's YAML: reading, checking, reloading. What is current here is the only state in the library."""
+"""The operator's YAML: reading and checking it, and when to look at it again."""
 
 import logging
 import os
@@ -172,7 +172,7 @@ class OverrideFiles:
         """Read every file now. Raises :class:`DataError` with all their faults after those given."""
         seen = self._signatures()
         use(self._read(faults))
-        self._seen = seen
+        self._seen, self._told = seen, None
 
     def check(self, use: Use) -> None:
         """Look whether a file has changed, at most every ``CHECK_SECONDS``, and take up what it says. Never raises.
@@ -186,7 +186,7 @@ class OverrideFiles:
         self._next_check = time.monotonic() + CHECK_SECONDS
         seen = self._signatures()
         if seen == self._seen:
-            self._pending = None
+            self._pending = self._told = None
         elif seen != self._pending:
             self._pending = seen
         else:

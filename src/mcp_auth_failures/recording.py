@@ -110,7 +110,7 @@ class recording:  # noqa: N801  # named like contextlib's
     def __exit__(self, *_: object) -> None:
         if self._record:
             self._record._over = True
-            del self._scope[_SCOPE_KEY]  # a host may use the same dictionary again
+            self._scope.pop(_SCOPE_KEY, None)  # a host may use the same dictionary again, or have emptied it
             _current.set(self._before)
 
 

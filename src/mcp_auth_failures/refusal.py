@@ -90,7 +90,7 @@ class Refusal:
         help_url: str | None = None,
     ) -> None:
         tokens = scopes if isinstance(scopes, str | tuple) else tuple(scopes)
-        answer = _answer(failure, failure.description, tokens, resource_metadata_url, help_url, _challenged)
+        answer = _answered(failure, failure.description, tokens, resource_metadata_url, help_url, _challenged)
         _fill(self, answer, request_id)
 
     @classmethod
@@ -225,13 +225,13 @@ def _fill(refusal: Refusal, answer: _Answer, request_id: object) -> None:
     _set_body(refusal, body)
 
 
-def _answer(
+def _answered(
     failure: AuthFailure,
     description: str | None,
     scopes: str | tuple[str, ...],
     url: str | None,
     help_url: str | None,
-    challenged: "Callable[..., tuple[tuple[str, ...], str]]",
+    challenged: Callable[..., tuple[tuple[str, ...], str]],
 ) -> _Answer:
     if help_url is not None and (fault := url_fault(help_url)):
         raise ValueError(f"help_url: {fault}")
@@ -267,10 +267,10 @@ def _challenged(
     return challenge.scope, challenge.to_header()
 
 
-# Keyed by what a host's code and files say, and bounded all the same. The description is a key of its own, since two
-# failures that differ in it alone are equal.
+# Keyed by what a host's code and files say, and bounded since its code may put a caller's words in a scope. The
+# description is a key of its own, since two failures that differ in it alone are equal.
 _kept_challenged = lru_cache(maxsize=256)(_challenged)  # the same in every language: the first in one need not wait
-_kept_answer = lru_cache(maxsize=1024)(partial(_answer, challenged=_kept_challenged))
+_kept_answer = lru_cache(maxsize=1024)(partial(_answered, challenged=_kept_challenged))
 
 
 def usable_id(request_id: object) -> int | str | None:

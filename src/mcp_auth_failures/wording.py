@@ -1,7 +1,7 @@
 """The text a person reads, and where it comes from: overrides, then gettext, then the catalog's English."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -146,6 +146,8 @@ class Wording:
         and logged, and an id that cannot be echoed becomes ``None``.
         """
         texts = self._texts
+        if self._help_url and isinstance(languages, Iterator):  # it is looked at twice
+            languages = preferences(languages, texts.languages)
         if isinstance(scopes, str) or texts.has_scope:
             scopes = self._sendable(scopes)
         if scopes and texts.has_scope:
@@ -154,7 +156,8 @@ class Wording:
             failure = texts.describe(reason, languages)
         help_url = self._help(failure, languages) if self._help_url else None
         try:
-            return Refusal.repeated(failure, tuple(scopes), resource_metadata_url, request_id, help_url)
+            scopes = tuple(scopes)
+            return Refusal.repeated(failure, scopes, resource_metadata_url, request_id, help_url)
         except (ValueError, TypeError):
             metadata_url, help_url = map(self._sendable_url, (resource_metadata_url, help_url))
             return Refusal.repeated(failure, self._sendable(scopes), metadata_url, request_id, help_url)
@@ -191,14 +194,17 @@ class Wording:
 
     def load(self) -> None:
         """Read every language now, rather than when a caller first asks for it."""
-        for language in self._texts.languages:
-            self._texts.resolve(language)
-        preferences("en", self._texts.languages)  # reads CLDR's data
+        texts = self._texts
+        for language in texts.languages:
+            texts.resolve(language)
+        preferences("en", texts.languages)  # reads CLDR's data
 
     def reload(self) -> None:
         """Read the override files and the host's gettext folders anew, now.
 
-        Raises :class:`~mcp_auth_failures.DataError` with every fault, and leaves the wording as it was.
+        Raises :class:`~mcp_auth_failures.DataError` with every fault, and leaves the wording as it was. A handler of
+        :mod:`signal` may have interrupted another reading and would wait for it for ever: call it from one of
+        ``loop.add_signal_handler``.
         """
         with self._lock:
             hosts, faults = self._read_hosts(self._hosts)
