@@ -21,6 +21,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say what a plain ``pytest`` leaves out, which needs more than Python."""
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         terminalreporter.write_line(
-            "Left out: tests/clients (Node), tests/browser (Node and Chromium), tests/gettext (Debian's gettext); "
-            "`.ci/run` installs what they need and runs them."
+            "Left out: tests/clients and tests/security (Node), tests/browser (Node and Chromium), tests/gettext "
+            "(Debian's gettext); `.ci/run` installs what they need and runs them."
         )

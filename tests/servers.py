@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import jwt
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
 from pydantic import AnyHttpUrl
@@ -95,10 +96,15 @@ class Answer:
         return json.loads(self.body)
 
 
+def connect(url: str) -> socket.socket:
+    """A connection to a server."""
+    parts = urlsplit(url)
+    return socket.create_connection((parts.hostname or "", parts.port or 80), timeout=30)
+
+
 def on_the_wire(url: str, request: bytes) -> Answer:
     """Send exactly these octets to a server, keep the connection open, and read one answer."""
-    parts = urlsplit(url)
-    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=30) as connection:
+    with connect(url) as connection:
         connection.sendall(request)
         response = http.client.HTTPResponse(connection, method=request.split(b" ")[0].decode())
         response.begin()
@@ -172,6 +178,7 @@ METADATA = "https://mcp.example/.well-known/oauth-protected-resource/mcp"
 SCOPES = ["mcp:use", "files:read"]
 
 KEY, OTHER_KEY = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
+PEM = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 NOW = int(time.time())
 
 

@@ -15,7 +15,6 @@ import flask
 import httpx2
 import pytest
 import uvicorn
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from fastapi import FastAPI
 from mcp.client.client import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
@@ -25,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from opentelemetry import metrics
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from servers import AUDIENCE, GOOD, ISSUER, KEY, SCOPES, TOKENS, ask, bearer, serve
+from servers import AUDIENCE, GOOD, ISSUER, KEY, PEM, SCOPES, TOKENS, ask, bearer, serve
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -50,8 +49,7 @@ def blocks(guide: str, kind: str) -> list[str]:
 def my_server(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """The reader's own module, whose verifier is the README's."""
     module = types.ModuleType("my_server")
-    pem = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
-    vars(module).update(AUDIENCE=AUDIENCE, ISSUER=ISSUER, PUBLIC_KEY=KEY.public_key(), PEM=pem, SCOPES=SCOPES)
+    vars(module).update(AUDIENCE=AUDIENCE, ISSUER=ISSUER, PUBLIC_KEY=KEY.public_key(), PEM=PEM, SCOPES=SCOPES)
     monkeypatch.setitem(sys.modules, "my_server", module)
     module.server = MCPServer(
         "mine",
