@@ -360,4 +360,4 @@ def test_time_over_http(figures: Figures, budget: float) -> None:
         _interleaved(measure, 100)
         samples = _interleaved(measure, int(1500 * budget))
     median, apart, noise = _compare(figures, "over HTTP", samples)
-    assert apart <= max(noise / 4, median / 100)
+    assert apart <= max(noise / 4, median / 50)
