@@ -111,13 +111,16 @@ TEXTS = [
     ("x" * 2000, None),
     ("x" * 2001, "is longer than 2,000 characters"),
     ("a\u200db", None),
+    ("…", None),
+    ("\u00a0\u3000", "holds nothing that can be seen"),
+    ("\u200b\u00ad", "holds nothing that can be seen"),
     ("a\nb", "a line break is not allowed in a text"),
 ]
 
 
 @pytest.mark.parametrize(("text", "fault"), TEXTS, ids=[f"{text!a:.10} ({len(text)})" for text, _ in TEXTS])
 def test_text_fault(text: str, fault: str | None) -> None:
-    """A text is of a length that a client reads, and of characters that show what is said."""
+    """A text can be seen, is of a length that a client reads, and of characters that show what is said."""
     assert text_fault(text) == fault
 
 

@@ -89,6 +89,7 @@ BAD: list[tuple[str, object, str]] = [
     ("server", "a" * 501, f"{A_TEXT} '{'a' * 79}"),
     ("server", 5, f"{A_TEXT} 5"),
     ("server", b"Acme", f"{A_TEXT} b'Acme'"),
+    ("contact", "\u200b", "holds nothing that can be seen"),
     ("contact", "a\nb", "a line break is not allowed in a text"),
     ("contact", "a\tb", "a tab is not allowed in a text"),
     ("contact", "\x1b[31m", "the control character U+001B is not allowed in a text"),

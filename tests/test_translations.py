@@ -269,6 +269,7 @@ BAD_TEXTS: list[tuple[str, str, str]] = [
     ("expired", "a\u202eb", "the bidirectional control U+202E is not allowed in a text"),
     ("expired", "a\u2028b", "the control character U+2028 is not allowed in a text"),
     ("expired", "a\ufeffb", "a second byte order mark is not allowed in a text"),
+    ("expired", "\u200b", "holds nothing that can be seen"),
     ("expired", "x" * 2001, "is longer than 2,000 characters"),
     ("expired", "{name}", "the placeholder 'name' is not one of server, contact"),
     ("expired", "{sever}", "the placeholder 'sever' is not one of server, contact (did you mean 'server'?)"),

@@ -1,6 +1,7 @@
 """Files that people write for us: read within bounds, and what is wrong with one: located, and all of it at once."""
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _MAX_TEXT = 2000
 _MAX_PLACEHOLDERS = 10
 
 _MAX_SHOWN = 1000
+_UNSEEN = r"[\s\u00ad\u180e\u200b-\u200d\u2060-\u2064]*"  # white space, soft hyphen, joiners and other nothings
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,11 @@ def text_fault(text: str) -> str | None:
     """Say what keeps a text from being said, its placeholders apart, or ``None`` if nothing does."""
     if len(text) > _MAX_TEXT:
         return f"is longer than {_MAX_TEXT:,} characters"
-    wrong = next(character_faults(text), None)
-    return f"{wrong[1]} is not allowed in a text" if wrong else None
+    if wrong := next(character_faults(text), None):
+        return f"{wrong[1]} is not allowed in a text"
+    if not any(map(str.isalnum, text)) and re.fullmatch(_UNSEEN, text):  # nearly all begin with a letter
+        return "holds nothing that can be seen"
+    return None
 
 
 def placeholder_fault(text: str, allowed: Collection[str]) -> str | None:

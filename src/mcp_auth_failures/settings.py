@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 
 from mcp_auth_failures.challenge import url_fault
-from mcp_auth_failures.datafile import Fault, one_of
+from mcp_auth_failures.datafile import Fault, one_of, text_fault
 from mcp_auth_failures.tags import canonical
-from mcp_auth_failures.text import character_faults, fill, split
+from mcp_auth_failures.text import fill, split
 
 __all__ = ["Settings", "StrPath"]
 
@@ -60,8 +60,8 @@ class Settings:
         if not isinstance(text, str) or not text.strip() or len(text) > _MAX_DETAIL:
             self._refuse(name, f"expected a text of at most {_MAX_DETAIL} characters, found {text!r:.80}")
             return None
-        if fault := next(character_faults(text), None):
-            self._refuse(name, f"{fault[1]} is not allowed in a text")
+        if fault := text_fault(text):
+            self._refuse(name, fault)
             return None
         return text.strip()
 

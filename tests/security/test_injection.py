@@ -161,6 +161,7 @@ def _overridden(figures: Figures, what: str, file: Path) -> None:
 
 @given(reasons, st.one_of(texts, sayable), st.sampled_from([None, "en", "de", "zh-Hant"]))
 @example("expired", "x" * 1_048_000, "de")
+@example("expired", "\u00a0", "de")
 def test_override_text(figures: Figures, folder: Path, reason: str, text: str, language: str | None) -> None:
     """Any text in an override is refused or said."""
     content = {"version": 1, "messages": {reason: {language: text} if language else text}}
