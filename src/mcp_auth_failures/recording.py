@@ -101,7 +101,7 @@ class recording:  # noqa: N801  # named like contextlib's
         if before is not None and not before._seen and before._is_current:
             self._before, record = None, before
         else:
-            record = Record(_task=_task())
+            record = Record()
             _current.set(record)
         record._seen = True
         self._scope[_SCOPE_KEY] = self._record = record
