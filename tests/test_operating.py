@@ -4,16 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Catalog as Messages
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import write_po
 from hypothesis import example, given
 from hypothesis import strategies as st
 from servers import GIVE_UP_ROOT
+from translated import ENGLISH, line_of, translate
 
 from mcp_auth_failures import DataError, Wording, load_catalog
 from mcp_auth_failures.operating import check, template
@@ -22,7 +20,6 @@ from mcp_auth_failures.overrides import read_override
 CASES = Path(__file__).parent / "cases" / "overrides"
 CATALOG = load_catalog()
 SHIPPED = Wording(env=False)
-ENGLISH = {reason: entry.failure.message for reason, entry in CATALOG.reasons.items()}
 REASONS = ", ".join(ENGLISH)
 
 
@@ -38,25 +35,6 @@ def _write(folder: Path, content: str | bytes) -> Path:
     path = folder / "acme.yaml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
-
-
-def _translate(
-    folder: Path, locale: str, ending: str = "po", english: Mapping[str, str] = ENGLISH, **texts: str
-) -> Path:
-    """One language of a gettext folder, as Babel writes it; gives its file."""
-    messages = Messages(charset="utf-8")
-    for reason, text in texts.items():
-        messages.add(english[reason], text, context=f"reasons.{reason}.message")
-    file = folder / locale / "LC_MESSAGES" / f"mcp_auth_failures.{ending}"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("wb") as opened:
-        write_po(opened, messages, width=0) if ending == "po" else write_mo(opened, messages)
-    return file
-
-
-def _line(po: Path, reason: str) -> int:
-    """The line of an entry's ``msgid``, which is the place of the entry."""
-    return po.read_text("utf-8").split("\n").index(f'msgctxt "reasons.{reason}.message"') + 2
 
 
 # --- an override file -----------------------------------------------------------------------------------------------
@@ -281,7 +259,7 @@ for path in map(Path, sys.argv[1:]):
 def test_what_may_not_be_read_is_an_error(tmp_path: Path, path: str) -> None:
     """What may not be read, or not even be looked at, is an error with the system's reason."""
     for name in ("good", "closed"):
-        _translate(tmp_path / name, "de", expired="a")
+        translate(tmp_path / name, "de", expired="a")
         _write(tmp_path / name, "version: 1\nmessages: {}\n")
     _write(tmp_path, "").chmod(0)
     (tmp_path / "closed.po").write_text("")
@@ -295,9 +273,9 @@ def test_what_may_not_be_read_is_an_error(tmp_path: Path, path: str) -> None:
 
 def test_locked_language_hides_no_other(tmp_path: Path) -> None:
     """In a folder where one language may not be read, that is told, and the others are looked over."""
-    _translate(tmp_path / "good", "de", expired="a")
-    gl = _translate(tmp_path / "locales", "gl", expired="{x}")
-    _translate(tmp_path / "locales", "de", expired="a")
+    translate(tmp_path / "good", "de", expired="a")
+    gl = translate(tmp_path / "locales", "gl", expired="{x}")
+    translate(tmp_path / "locales", "de", expired="a")
     closed = tmp_path / "locales" / "de" / "LC_MESSAGES"
     closed.chmod(0)
     tmp_path.chmod(0o755)
@@ -308,7 +286,7 @@ def test_locked_language_hides_no_other(tmp_path: Path) -> None:
     assert run.stderr == ""
     assert sorted(run.stdout.splitlines()) == [
         "error locales/de/LC_MESSAGES/mcp_auth_failures.po: cannot be read: Permission denied",
-        f"error locales/gl/LC_MESSAGES/mcp_auth_failures.po:{_line(gl, 'expired')}: reasons.expired.message: "
+        f"error locales/gl/LC_MESSAGES/mcp_auth_failures.po:{line_of(gl, 'expired')}: reasons.expired.message: "
         "the placeholder 'x' is not one of server, contact",
     ]
 
@@ -349,7 +327,7 @@ OLDER = "was translated from an older English text"
 @pytest.mark.parametrize("ending", ["po", "mo"])
 def test_gettext_folder(tmp_path: Path, ending: str) -> None:
     """A folder is looked over language by language: what is not used is an error, what is odd a warning."""
-    gl = _translate(
+    gl = translate(
         tmp_path,
         "gl",
         ending,
@@ -359,11 +337,11 @@ def test_gettext_folder(tmp_path: Path, ending: str) -> None:
         no_token="{contacto}",
         unverified="\u202ea",
     )
-    _translate(tmp_path, "fr", ending, expired="Fini.")
-    en = _translate(tmp_path, "en", ending, expired="Café")
+    translate(tmp_path, "fr", ending, expired="Fini.")
+    en = translate(tmp_path, "en", ending, expired="Café")
 
     def at(file: Path, reason: str, message: str) -> str:
-        place = f":{_line(file, reason)}" if ending == "po" else ""
+        place = f":{line_of(file, reason)}" if ending == "po" else ""
         return f"{file.relative_to(tmp_path)}{place}: reasons.{reason}.message: {message}"
 
     missing = "uses {contact}, which has no value: give Wording(contact=…) or MCP_AUTH_FAILURES_CONTACT"
@@ -389,8 +367,8 @@ def test_shipped_translations_have_nothing_to_mend() -> None:
 def test_length_is_that_of_the_same_language(tmp_path: Path) -> None:
     """A translation is compared with the shipped one of its language, or else with the English."""
     text = "字" * 3 * len(SHIPPED.describe("expired", "zh-Hans").message)
-    _translate(tmp_path, "zh_Hans", expired=f"{text}字")
-    _translate(tmp_path, "gl", expired=f"{text}字")
+    translate(tmp_path, "zh_Hans", expired=f"{text}字")
+    translate(tmp_path, "gl", expired=f"{text}字")
     (found,) = _findings(tmp_path)
     assert found.endswith(f": reasons.expired.message: {_longer('expired', 'zh-Hans', len(text) + 1)}")
 
@@ -419,8 +397,8 @@ def test_gettext_file_by_itself(tmp_path: Path, content: str, findings: list[str
 
 def test_folder_that_names_no_language_is_an_error(tmp_path: Path) -> None:
     """A folder whose name is no language is told with the nearest."""
-    _translate(tmp_path, "e n", expired="a")
-    _translate(tmp_path, "de", expired="a")
+    translate(tmp_path, "e n", expired="a")
+    translate(tmp_path, "de", expired="a")
     assert _findings(tmp_path) == ["error e n: 'e n' is not a language tag such as en or pt-BR (did you mean 'en'?)"]
 
 
@@ -498,7 +476,7 @@ def test_template_changes_nothing(
 
 def test_template_beside_a_gettext_folder(tmp_path: Path) -> None:
     """A half-finished language of a host stays half-finished."""
-    _translate(tmp_path / "locales", "gl", expired="Caducou.", insufficient_scope="Falta {scope}.")
+    translate(tmp_path / "locales", "gl", expired="Caducou.", insufficient_scope="Falta {scope}.")
     for languages in (["gl"], ["gl", "en"]):
         _assert_changes_nothing(tmp_path, languages, translations=tmp_path / "locales")
 

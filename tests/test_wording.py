@@ -10,14 +10,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from babel.messages.catalog import Catalog as Messages
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import write_po
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import GIVE_UP_ROOT
+from translated import ENGLISH, line_of, translate
 
 from mcp_auth_failures import Challenge, DataError, Refusal, Wording, describe_auth_failure, load_catalog
 from mcp_auth_failures.asgi import AuthFailureMiddleware
@@ -25,35 +24,21 @@ from mcp_auth_failures.catalog import packaged
 
 CATALOG = load_catalog()
 SHIPPED = Wording(env=False)
-ENGLISH = {reason: entry.failure.message for reason, entry in CATALOG.reasons.items()}
 LOGGER = "mcp_auth_failures"
 
 Text = str | Mapping[str, str]
+
+
+def _translate(folder: Path, *language: Any, **texts: str) -> Path:
+    """As ``translate``; gives the folder."""
+    translate(folder, *language, **texts)
+    return folder
 
 
 def _override(path: Path, **messages: Text) -> Path:
     """An override file; JSON is YAML."""
     path.write_text(json.dumps({"version": 1, "messages": messages}, ensure_ascii=False, indent=1), "utf-8")
     return path
-
-
-def _translate(
-    folder: Path, locale: str, ending: str = "po", english: Mapping[str, str] = ENGLISH, **texts: str
-) -> Path:
-    """One language of a gettext folder, as Babel writes it; gives the folder."""
-    messages = Messages(charset="utf-8")
-    for reason, text in texts.items():
-        messages.add(english[reason], text, context=f"reasons.{reason}.message")
-    file = folder / locale / "LC_MESSAGES" / f"mcp_auth_failures.{ending}"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("wb") as opened:
-        write_po(opened, messages, width=0) if ending == "po" else write_mo(opened, messages)
-    return folder
-
-
-def _line(po: Path, reason: str) -> int:
-    """The line of an entry's ``msgid``, which is the place of the entry."""
-    return po.read_text("utf-8").split("\n").index(f'msgctxt "reasons.{reason}.message"') + 2
 
 
 def _everything(wording: Wording) -> dict[tuple[str, str], object]:
@@ -292,7 +277,7 @@ def test_source_is_file_and_line(tmp_path: Path) -> None:
         f"{path}:6",
         f"{path}:7",
     ]
-    assert wording.source("unverified", "fr") == f"{po}:{_line(po, 'unverified')}"
+    assert wording.source("unverified", "fr") == f"{po}:{line_of(po, 'unverified')}"
     assert wording.source("expired", "gl") == str(tmp_path / "mo" / "gl" / "LC_MESSAGES" / "mcp_auth_failures.mo")
     assert wording.source("incomplete", "fr") == wording.source("incomplete") == "shipped"
 
@@ -352,7 +337,7 @@ def test_detail_without_a_value(tmp_path: Path) -> None:
     assert _faults(overrides=path, translations=root) == [
         f"{path}:5:10: messages.expired.de: {missing('server', 'SERVER')}",
         f"{path}:6:10: messages.expired.fr: {missing('contact', 'CONTACT')}",
-        f"{po}:{_line(po, 'expired')}: reasons.expired.message: {missing('contact', 'CONTACT')}",
+        f"{po}:{line_of(po, 'expired')}: reasons.expired.message: {missing('contact', 'CONTACT')}",
     ]
     Wording(overrides=path, translations=root, server="Acme", contact="x")
 
@@ -703,7 +688,7 @@ def test_bad_text_costs_itself(
     assert wording.describe("expired", "gl, es").message == ES
     assert wording.describe("unverified", "gl, es").message == "Non se puido verificar."
     file = root / "gl" / "LC_MESSAGES" / f"mcp_auth_failures.{ending}"
-    place = f"{file}:{_line(file, 'expired')}" if ending == "po" else file
+    place = f"{file}:{line_of(file, 'expired')}" if ending == "po" else file
     left_out = f"a text that cannot be used is left out: {place}: reasons.expired.message: {fault}"
     assert _logged(caplog) == [("ERROR", left_out)]
 
@@ -901,7 +886,7 @@ def _break_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[s
         f"{broken}:4:17: messages.expired.de: expected a text in quotes, found the number '5'",
         f"{broken}:4:24: messages.expired.fr: {missing}",
         f"{tmp_path}/nowhere.yaml: cannot be read: No such file or directory",
-        f"{po}:{_line(po, 'expired')}: reasons.expired.message: {missing}",
+        f"{po}:{line_of(po, 'expired')}: reasons.expired.message: {missing}",
     ]
 
 
