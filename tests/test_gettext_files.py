@@ -390,6 +390,13 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         '"ett"\n' + ENTRY,
         "a.po:1: is not a .po: a text stands where msgctxt or msgid should",
     ),
+    **{
+        f"a text after {comment!r}": (
+            f'{ENTRY}{comment}\n"en"\n',
+            "a.po:5: is not a .po: a text stands where msgctxt or msgid should",
+        )
+        for comment in ("# a", "#. a", "#: a:1", "#, a", "#")
+    },
     "an entry twice": (ENTRY + "\n" + ENTRY, "a.po:6: c is here twice: it is on line 2 already"),
     "an entry twice, once fuzzy": (ENTRY + "\n#, fuzzy\n" + ENTRY, "a.po:7: c is here twice: it is on line 2 already"),
     "an entry without context twice": (

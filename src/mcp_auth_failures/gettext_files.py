@@ -8,10 +8,9 @@ all that matters.
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from mcp_auth_failures.datafile import MAX_BYTES, DataError, Fault, decode, read_bytes
 from mcp_auth_failures.po_lines import PoEntry, PoError, entries_of
@@ -24,8 +23,7 @@ __all__ = ["Translation", "parse_po", "read_language", "read_mo", "read_po"]
 _UNKNOWN: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
+class Translation(NamedTuple):
     """One translated text: the English it was made from, and where it stands."""
 
     english: str
@@ -51,7 +49,7 @@ def read_po(data: bytes, file: str, english: Mapping[str, str] = _UNKNOWN) -> di
     """
     found = (
         (context, Translation(msgid or "", entry.text("msgstr") or "", entry.line))
-        for (context, msgid), entry in _keyed(data, file)
+        for (context, msgid), entry in _keyed(data, file, comments=False)
         if context and not (entry.obsolete or entry.is_fuzzy)
     )
     return _by_context(found, english)
@@ -74,12 +72,14 @@ _Key = tuple[str | None, str | None]
 """``msgctxt`` and ``msgid``."""
 
 
-def _keyed(data: bytes, file: str) -> list[tuple[_Key, PoEntry]]:
+def _keyed(data: bytes, file: str, *, comments: bool = True) -> list[tuple[_Key, PoEntry]]:
     if len(data) > MAX_BYTES:
         _refuse(file, None, f"is larger than {MAX_BYTES:,} bytes")
     text = decode(data, file)
     try:
-        entries = [((entry.text("msgctxt"), entry.text("msgid")), entry) for entry in entries_of(text)]
+        entries = [
+            ((entry.text("msgctxt"), entry.text("msgid")), entry) for entry in entries_of(text, comments=comments)
+        ]
     except PoError as error:
         _refuse(file, error.line, str(error))
     lines: dict[_Key, int] = {}

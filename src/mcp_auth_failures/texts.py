@@ -89,13 +89,18 @@ class Texts:
 
     def resolve(self, language: str | None) -> None:
         """Work out every reason in one of ``languages``, or for a caller who asks for none."""
-        self.resolved[language] = {reason: self.find(reason, language).failure for reason in self._catalog.reasons}
+        tags = (*preferences(language, self.languages), *self._last)
+        reasons = self._catalog.reasons.items()
+        self.resolved[language] = {reason: self._first(entry, tags).failure for reason, entry in reasons}
 
     def find(self, reason: str, languages: Languages, scopes: Sequence[str] = ()) -> Said:
         """The first text for a reason in a caller's languages. Raises ``KeyError`` for an unknown reason."""
-        entry = self._catalog[reason]
-        for language in chain(walk(languages, self.languages), self._last):
-            own = self.own(language)
+        return self._first(self._catalog[reason], chain(walk(languages, self.languages), self._last), scopes)
+
+    def _first(self, entry: Entry, tags: Iterable[str], scopes: Sequence[str] = ()) -> Said:
+        reason = entry.failure.reason
+        for tag in tags:
+            own = self.own(tag)
             if scopes and (sentence := own.scoped.get(reason)):
                 return self._say(entry, sentence, {**self._details, "scope": " ".join(scopes)})
             if said := own.plain.get(reason):
