@@ -25,7 +25,7 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"document": "yaml", "gettext_files": ""},
     {"catalog": "yaml"},
     {"refusal": "", "rules": "", "translations": "", "overrides": "yaml", "settings": "", "texts": ""},
-    {"wording": "", "request": "", "translating": "babel"},
+    {"wording": "", "request": "", "inner": "", "translating": "babel"},
     {"require_scopes": ""},
     {ROOT: "", "asgi": "", "operating": "yaml", "console": "", "pages": "babel jinja2 markupsafe"},
     {"cli_translations": "babel", "cli_pages": "jinja2"},

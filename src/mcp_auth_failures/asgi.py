@@ -3,12 +3,10 @@
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from functools import lru_cache
-from typing import NamedTuple, get_args
 
-from mcp_auth_failures.challenge import Challenge, other_challenges, parse_challenges, url_fault
-from mcp_auth_failures.failure import ErrorCode
-from mcp_auth_failures.recording import Record, recording, refuse, say_once, sendable
+from mcp_auth_failures.challenge import Challenge
+from mcp_auth_failures.inner import Asked, Headers, merged_headers, read_challenges
+from mcp_auth_failures.recording import Record, recording, refuse
 from mcp_auth_failures.refusal import Refusal
 from mcp_auth_failures.request import App, Message, Receive, Request, Scope, Send, pause
 from mcp_auth_failures.require_scopes import RequireScopes
@@ -16,24 +14,9 @@ from mcp_auth_failures.wording import Languages, Wording
 
 __all__ = ["AuthFailureMiddleware", "RequireScopes", "refuse"]
 
-Headers = Iterable[tuple[bytes, bytes]]
 Gate = Callable[[Scope], str | Awaitable[str | None] | None]
 
 _log = logging.getLogger("mcp_auth_failures")
-
-_OUR_ERRORS = {None, *get_args(ErrorCode)}
-
-# What describes the inner answer's body (RFC 9110 §8), or asks for what the new answer does not mean.
-_REPLACED = {
-    b"cache-control",
-    b"etag",
-    b"last-modified",
-    b"retry-after",
-    b"trailer",
-    b"transfer-encoding",
-    b"www-authenticate",
-}
-_MERGED = {b"access-control-expose-headers", b"vary"}
 
 
 class AuthFailureMiddleware:
@@ -79,7 +62,7 @@ class AuthFailureMiddleware:
         self._gate = gate
         self._languages = languages
         challenge = Challenge(scope=scopes, resource_metadata=resource_metadata_url)
-        self._asked = _Asked(challenge.scope, challenge.resource_metadata, ())
+        self._asked = Asked(challenge.scope, challenge.resource_metadata, ())
         self._on_refusal = on_refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -107,17 +90,17 @@ class AuthFailureMiddleware:
         await send({"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
-    def recognize(self, status: int, headers: Headers, request: Request, record: Record) -> "tuple[str, _Asked] | None":
+    def recognize(self, status: int, headers: Headers, request: Request, record: Record) -> tuple[str, Asked] | None:
         """The reason that an inner answer stands for, and what its challenge asks; ``None`` if it is not for us."""
         if status not in {401, 403} or record.answered:
             return None
         lines = tuple([bytes(value) for name, value in headers if name.lower() == b"www-authenticate"])
-        inner = _read(lines)
+        inner = read_challenges(lines)
         if inner is None or not (inner.is_bearer or (status == 401 and not lines and record.reasons)):
             return None
         reason = self._reason(status == 403 and inner.lacks_scope, request, record)
         scopes = (record.scopes if reason == "insufficient_scope" else ()) or inner.scopes or self._asked.scopes
-        return reason, _Asked(scopes, inner.url or self._asked.url, inner.others)
+        return reason, Asked(scopes, inner.url or self._asked.url, inner.others)
 
     def _reason(self, lacks_scope: bool, request: Request, record: Record) -> str:
         catalog = self.wording.catalog
@@ -130,7 +113,7 @@ class AuthFailureMiddleware:
             return next((reason for reason in known if reason != "unverified"), "unverified")
         return "unverified" if request.has_bearer else "no_token"
 
-    async def answer(self, reason: str, asked: "_Asked", request: Request, send: Send, inner: Headers = ()) -> None:
+    async def answer(self, reason: str, asked: Asked, request: Request, send: Send, inner: Headers = ()) -> None:
         """Send the refusal of one request, with those of the inner answer's headers that still hold."""
         self.wording.check()
         request_id, locale = await request.read()
@@ -142,7 +125,7 @@ class AuthFailureMiddleware:
             request_id=request_id,
         )
         self._tell(refusal, request.scope)
-        headers = _headers(refusal, inner, asked.others)
+        headers = merged_headers(refusal, inner, asked.others)
         await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
         body = b"" if request.scope.get("method") == "HEAD" else refusal.body
         await send({"type": "http.response.body", "body": body})
@@ -213,65 +196,3 @@ async def _ask(gate: Gate, scope: Scope) -> str | None:
 def _is_well_known(scope: Scope) -> bool:
     path = str(scope.get("path", ""))
     return "/.well-known/" in (path[:13], path.removeprefix(str(scope.get("root_path", "")))[:13])
-
-
-class _Asked(NamedTuple):
-    """What a refusal asks for: in our challenge, and in those of other schemes."""
-
-    scopes: tuple[str, ...]
-    url: str | None
-    others: tuple[bytes, ...]
-
-
-class _Inner(NamedTuple):
-    """What the application's own ``WWW-Authenticate`` lines come to."""
-
-    is_bearer: bool
-    lacks_scope: bool
-    scopes: tuple[str, ...]
-    url: str | None
-    others: tuple[bytes, ...]
-
-
-@lru_cache(maxsize=64)  # an application has a few of them, unless RequireScopes names what each caller did
-def _read(lines: tuple[bytes, ...]) -> _Inner | None:
-    """Read them; ``None`` where a Bearer challenge has an error that is not RFC 6750's."""
-    values = [line.decode("latin-1") for line in lines]
-    bearers = [parameters for value in values for scheme, parameters in parse_challenges(value) if scheme == "Bearer"]
-    errors = {parameters.get("error") or None for parameters in bearers}
-    if not errors <= _OUR_ERRORS:
-        return None
-    merged = {name: value for parameters in reversed(bearers) for name, value in parameters.items()}
-    url = merged.get("resource_metadata")
-    if url and (fault := url_fault(url)):
-        say_once(f"resource_metadata of the application's own challenge is left out: {fault}")
-        url = None
-    others = tuple(other.encode("latin-1") for other in other_challenges(values))
-    scopes = Challenge(scope=sendable(merged.get("scope", ""))).scope
-    return _Inner(bool(bearers), "insufficient_scope" in errors, scopes, url or None, others)
-
-
-def _headers(refusal: Refusal, inner: Headers, others: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
-    headers = refusal.raw_headers
-    if refusal.failure.header != "none":
-        headers += [(b"www-authenticate", value) for value in others]
-    there: dict[bytes, list[bytes]] = {}
-    for name, value in inner:
-        lower = name.lower()
-        if lower in _MERGED:
-            there.setdefault(lower, []).append(value)
-        elif lower not in _REPLACED and not lower.startswith(b"content-"):
-            headers.append((name, value))
-    if there:
-        headers = [(name, _merged(there.pop(name, []), value)) for name, value in headers]
-        headers += [(name, value) for name, values in there.items() for value in values]
-    return headers
-
-
-def _merged(values: list[bytes], ours: bytes) -> bytes:
-    if not values:
-        return ours
-    members = [member.strip() for value in values for member in value.split(b",") if member.strip()]
-    if b"*" in members or ours.lower() in (member.lower() for member in members):
-        return b", ".join(members)
-    return b", ".join([*members, ours])

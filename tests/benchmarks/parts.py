@@ -12,6 +12,7 @@ from middleware import exchange, request, requests_of, start
 
 from mcp_auth_failures import Wording, asgi
 from mcp_auth_failures.asgi import AuthFailureMiddleware
+from mcp_auth_failures.inner import Asked
 from mcp_auth_failures.request import Request
 
 REFUSAL = Wording(env=False).refusal("expired", resource_metadata_url=peer.METADATA, request_id=7)
@@ -28,7 +29,7 @@ async def answer(_middleware: Any, _reason: str, _asked: Any, _request: Any, sen
 
 
 def recognize(_middleware: Any, status: int, *_: Any) -> Any:
-    return ("expired", asgi._Asked((), None, ())) if status == 401 else None
+    return ("expired", Asked((), None, ())) if status == 401 else None
 
 
 def rows() -> Iterator[Row]:
@@ -38,7 +39,7 @@ def rows() -> Iterator[Row]:
         "without reading the id from its body": patch.object(Request, "read", read),
         "without recognizing the SDK's answer": patch.object(AuthFailureMiddleware, "recognize", recognize),
         "without choosing and filling a text": patch.object(Wording, "refusal", lambda *_, **__: REFUSAL),
-        "without bringing the headers together": patch.object(asgi, "_headers", lambda *_: REFUSAL.raw_headers),
+        "without bringing the headers together": patch.object(asgi, "merged_headers", lambda *_: REFUSAL.raw_headers),
         "without all of these: watching alone": patch.multiple(
             AuthFailureMiddleware, recognize=recognize, answer=answer
         ),
