@@ -91,6 +91,8 @@ def test_a_logo_is_known_by_its_bytes(data: bytes, file: str | None) -> None:
         ("أكمي", None),
         ("", "is empty"),
         (" ", "is empty"),
+        ("\u200b\u2060", "holds nothing that can be seen"),
+        ("A" * 2001, "is longer than 2,000 characters"),
         ("Ac\nme", "a line break is not allowed in a text"),
         ("Ac\u202eme", "the bidirectional control U+202E is not allowed in a text"),
     ],

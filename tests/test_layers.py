@@ -21,8 +21,8 @@ ROOT = "__init__"
 LEVELS: tuple[dict[str, str], ...] = (
     {"host": ""},
     {"lock": "", "text": "", "failure": "", "tags": "babel", "challenge": "", "diagnosis": "", "po_lines": ""},
-    {"languages": "", "datafile": "", "recording": "", "brand": ""},
-    {"document": "yaml", "gettext_files": ""},
+    {"languages": "", "datafile": "", "recording": ""},
+    {"document": "yaml", "gettext_files": "", "brand": ""},
     {"catalog": "yaml"},
     {"refusal": "", "rules": "", "translations": "", "overrides": "yaml", "settings": "", "texts": ""},
     {"wording": "", "request": "", "inner": "", "translating": "babel"},

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mcp_auth_failures.text import character_faults
+from mcp_auth_failures.datafile import text_fault
 
 __all__ = ["Brand", "accent_fault", "logo_fault", "name_fault"]
 
@@ -39,9 +39,7 @@ class Brand:
 
 def name_fault(value: str) -> str | None:
     """Say why a text is no name for :class:`Brand`, or ``None`` if it is one; so do the others here."""
-    if fault := next(character_faults(value), None):
-        return f"{fault[1]} is not allowed in a text"
-    return None if value.strip() else "is empty"
+    return text_fault(value) if value.strip() else "is empty"
 
 
 def logo_fault(data: bytes) -> str | None:
