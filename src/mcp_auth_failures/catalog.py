@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import yaml
 
 __all__ = [
+    "LABELS",
+    "PAGE_TEXTS",
     "AuthFailure",
     "AuthFailureData",
     "Catalog",
@@ -159,7 +161,7 @@ def read_catalog(file: str | os.PathLike[str], data: bytes) -> Catalog:
         action = _fields(document, node, path_, ("meaning", "recoverable"))
         recoverable = document.choice(action.get("recoverable"), join(path_, "recoverable"), ("true", "false"))
         actions[name] = (document.text(action.get("meaning"), join(path_, "meaning")) or "", recoverable == "true")
-    kinds = _fields(document, top.get("notes"), "notes", (), (*_PAGE, "label"))
+    kinds = _fields(document, top.get("notes"), "notes", (), (*PAGE_TEXTS, "label"))
     notes = {kind: document.text(node, join("notes", kind)) or "" for kind, node in kinds.items()}
     texts: dict[str, CatalogText] = {}
     reasons = {
@@ -167,7 +169,7 @@ def read_catalog(file: str | os.PathLike[str], data: bytes) -> Catalog:
         for name, node in document.mapping(top.get("reasons"), "reasons", required=get_args(Reason)).items()
         if (entry := _entry(document, node, name, actions, placeholders, notes, texts))
     }
-    for name, node in _fields(document, top.get("labels"), "labels", (), _LABELS).items():
+    for name, node in _fields(document, top.get("labels"), "labels", (), LABELS).items():
         _add_text(document, texts, node, join("labels", name), notes.get("label", ""), {name} & {"contact"})
     document.finish()
     return Catalog(
@@ -187,11 +189,15 @@ def _fields(
 
 
 _TOP = ("version", "challenges", "actions", "placeholders", "reasons")
-_PAGE = ("title", "you", "operator")  # what only the help pages need, and a host's catalog may leave out
-_LABELS = (
+PAGE_TEXTS = ("title", "you", "operator")
+"""What a reason has for the help pages alone, and a host's catalog may leave out."""
+
+LABELS = (
     *("site", "choose", "message", "you", "operator", "developer", "status", "challenge", "action", "body", "none"),
     *("contact", "others", "language"),
 )
+"""The headings and labels of the help pages."""
+
 _PLACEHOLDERS = ("server", "contact", "scope")  # those that Wording and a refusal have values for
 _ID = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _FIELDS = ("meaning", "challenge", "action", "status", "header", "message", "note", "placeholders")
@@ -209,7 +215,7 @@ def _entry(
     path = join("reasons", reason)
     if not _ID.fullmatch(reason):
         document.fault(node, path, "an id is made of lower-case letters, digits and _, at most 64")
-    values = _fields(document, node, path, _FIELDS, _PAGE)
+    values = _fields(document, node, path, _FIELDS, PAGE_TEXTS)
 
     def at(name: str) -> tuple["yaml.Node | None", str]:
         return values.get(name), join(path, name)
@@ -227,7 +233,7 @@ def _entry(
     # {scope} has a value in some refusals only, and the English is what is said when nothing else can be
     details = [name for name in allowed if name != "scope"]
     message = _add_text(document, texts, *at("message"), note or "", details)
-    for kind in _PAGE:
+    for kind in PAGE_TEXTS:
         _add_text(document, texts, *at(kind), notes.get(kind, ""), ())
     if not (challenge and action and header and status and meaning and message and note and action in actions):
         return None

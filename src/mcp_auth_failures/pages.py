@@ -15,7 +15,7 @@ from babel.core import Locale, UnknownLocaleError
 from babel.localedata import locale_identifiers
 
 from mcp_auth_failures.brand import Brand
-from mcp_auth_failures.catalog import AuthFailure, Entry
+from mcp_auth_failures.catalog import LABELS, PAGE_TEXTS, AuthFailure, Entry
 from mcp_auth_failures.challenge import url_fault
 from mcp_auth_failures.datafile import DataError, Fault
 from mcp_auth_failures.languages import preferences
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 __all__ = ["base_url_fault", "render"]
-
-_LABELS = ("site", "choose", "message", "you", "operator", "developer", "status", "challenge", "action", "body", "none",
-           "contact", "others", "language")  # fmt: skip
-_OF_A_REASON = ("title", "you", "operator")
 
 # What the refusals on the pages name, where a real one names what its server needs.
 _SCOPE = "example:scope"
@@ -66,8 +62,8 @@ def render(
     """
     catalog = wording.catalog
     needed = [
-        *(f"labels.{name}" for name in _LABELS),
-        *(f"reasons.{reason}.{kind}" for reason in catalog.reasons for kind in _OF_A_REASON),
+        *(f"labels.{name}" for name in LABELS),
+        *(f"reasons.{reason}.{kind}" for reason in catalog.reasons for kind in PAGE_TEXTS),
     ]
     if missing := [context for context in needed if context not in catalog.texts]:
         raise DataError(Fault(str(catalog.path), None, None, context, "is needed for a page") for context in missing)
@@ -187,7 +183,7 @@ class _Site:
             "texts": {
                 tag: {
                     "message": self._wording.describe(reason, tag).message,
-                    **{kind: self._wording.text(f"reasons.{reason}.{kind}", tag) for kind in _OF_A_REASON},
+                    **{kind: self._wording.text(f"reasons.{reason}.{kind}", tag) for kind in PAGE_TEXTS},
                     "page": f"{self._base_url or ''}{tag}/{reason}/",
                 }
                 for tag in self._wording.languages
