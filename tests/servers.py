@@ -274,6 +274,14 @@ class Verifier:
         )
 
 
+async def expired(scope: Message, receive: Receive, send: Send) -> None:
+    """An application that refuses whatever it is asked, for a token that has expired."""
+    refuse("expired")
+    challenge = (b"www-authenticate", b'Bearer error="invalid_token"')
+    await send({"type": "http.response.start", "status": 401, "headers": [challenge]})
+    await send({"type": "http.response.body", "body": b""})
+
+
 def authenticated(app: App, *, verifier: Verifier | None = None, around: Callable[[App], App] = lambda app: app) -> App:
     """An app behind the official SDK's authentication; ``around`` stands between reading the token and requiring it."""
     guarded = around(RequireAuthMiddleware(app, SCOPES, AnyHttpUrl(METADATA)))

@@ -94,7 +94,7 @@ def rows() -> Iterator[Row]:
     """The rows of whole requests. Of the log nothing is turned off: a refusal's line is INFO, which nobody asks for."""
     logging.getLogger("mcp.server.auth").setLevel(logging.CRITICAL)
     alone, told = peer.sdk(peer.LookingUp()), peer.sdk(peer.LookingUpAndTelling())
-    alone_verifying, told_verifying = peer.sdk(peer.Verifying()), peer.sdk(peer.VerifyingAndTelling())
+    alone_verifying, told_verifying = peer.sdk(peer.Verifying()), peer.sdk(peer.verifying_and_telling())
     ours, ours_verifying = AuthFailureMiddleware(told), AuthFailureMiddleware(told_verifying)
     refused, accepted = request(peer.EXPIRED), request(peer.GOOD)
     browser = request(peer.EXPIRED, CHROME)

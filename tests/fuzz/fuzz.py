@@ -28,14 +28,14 @@ sys.path[:0] = [str(TESTS), str(TESTS / "security")]
 
 with atheris.instrument_imports(include=["mcp_auth_failures", "babel.messages.pofile"]):
     from mcp_auth_failures import Challenge, DataError, Refusal, Wording, load_catalog, negotiate
-    from mcp_auth_failures.asgi import AuthFailureMiddleware, refuse
+    from mcp_auth_failures.asgi import AuthFailureMiddleware
     from mcp_auth_failures.challenge import other_challenges, parse_challenges
     from mcp_auth_failures.gettext_files import read_language
     from mcp_auth_failures.languages import preferences
 
 from hostile import gettext_mo, gettext_po  # noqa: E402
 from promises import check_body, check_challenge, check_faults, check_header, check_refusal  # noqa: E402
-from servers import CALL, Message, Receive, Send  # noqa: E402
+from servers import CALL, Message, expired  # noqa: E402
 from typescript import TypeScript, typescript  # noqa: E402
 
 DETAILS = {"server": "Acme", "contact": "it@acme.example"}
@@ -169,14 +169,7 @@ def accept_language(data: bytes) -> None:
     check_refusal(WORDING.refusal("expired", header))
 
 
-async def _refusing(scope: Message, receive: Receive, send: Send) -> None:
-    refuse("expired")
-    header = (b"www-authenticate", b'Bearer error="invalid_token"')
-    await send({"type": "http.response.start", "status": 401, "headers": [header]})
-    await send({"type": "http.response.body", "body": b""})
-
-
-APP = AuthFailureMiddleware(_refusing, WORDING)
+APP = AuthFailureMiddleware(expired, WORDING)
 LOOP = asyncio.new_event_loop()
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from promises import check_body, check_challenge, check_faults, check_header, check_line, check_refusal
-from servers import Answer, Message, Receive, Send, ask
+from servers import Answer, Message, Receive, Send, ask, expired
 from starlette.authentication import AuthCredentials
 from strategies import any_text, headers, json_values, languages, octets, sayable, scopes, texts, urls
 from typescript import TypeScript, typescript
@@ -358,13 +358,7 @@ def test_request(
     content = json.dumps(whole).encode("utf-8", "replace")
     described = [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
 
-    async def inner(scope: Message, receive: Receive, send: Send) -> None:
-        refuse("expired")
-        challenge = (b"www-authenticate", b'Bearer error="invalid_token"')
-        await send({"type": "http.response.start", "status": 401, "headers": [challenge]})
-        await send({"type": "http.response.body", "body": b""})
-
-    app = AuthFailureMiddleware(inner, SHIPPED)
+    app = AuthFailureMiddleware(expired, SHIPPED)
     _answered(app, caplog, fields, body, method=method, path=path)
     _answered(app, caplog, [*fields, *described], content, path=path)
     _answered(app, caplog, described, content, path=path)

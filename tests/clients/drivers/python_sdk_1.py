@@ -6,25 +6,8 @@ from driver import REDIRECT_URI, SignIn, Task, of_result, serve
 from mcp import ClientSession
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamablehttp_client
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
-
-
-class Storage:
-    def __init__(self, stored):
-        self.client = OAuthClientInformationFull.model_validate(stored["client"]) if stored else None
-        self.tokens = OAuthToken.model_validate(stored["tokens"]) if stored else None
-
-    async def get_tokens(self):
-        return self.tokens
-
-    async def set_tokens(self, tokens):
-        self.tokens = tokens
-
-    async def get_client_info(self):
-        return self.client
-
-    async def set_client_info(self, client_info):
-        self.client = client_info
+from mcp.shared.auth import OAuthClientMetadata
+from storage import Storage
 
 
 def provider(task: Task) -> OAuthClientProvider:
